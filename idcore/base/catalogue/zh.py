@@ -2073,7 +2073,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.parquet_damaged": "该 Parquet 文件已损坏",
     "error.run_damaged": "扫描 {name} 已损坏：它的自述文件无法读取",
     "error.limit_scans_of_one": "本次访问已有 {held} 次扫描正在运行或排队，每位访问者最多 {most} 次；请等待其中一个结束，或取消一个",
-    "error.limit_calls_at_once": "您有 {held} 个调用正在进行，每位访问者最多 {most} 个；请等待应答并读取它",
+    "error.limit_calls_at_once": "您有 {held} 个调用正在进行，每位访问者最多 {most} 个；请等待并读取结果",
     "error.limit_queue": "已有 {held} 次扫描在排队，上限为 {most} 次；请几分钟后重试",
     "error.limit_uploads_of_one": "您上传的文件和输入的文本将占用服务器 {held} 内存，每位访问者最多 {most}；请删除输入框中的长文本、减少或缩小文件，或扫描服务器上的目录",
     "error.text_large": "文本长 {held}，页面的输入框最多接受 {most}：请从输入框中删除，改为在“解码”页上传文件，或在“扫描记录”页扫描其所在目录",
