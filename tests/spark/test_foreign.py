@@ -115,7 +115,7 @@ _CALLS = [
 ]
 
 
-def test_nobody_but_java_calls_python(tmp_path: Path) -> None:
+def test_nobody_but_java_calls_python(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Java calls who follows at a port: whoever came there was taken for Java, and gave it what it should have read."""
     folder, out, stop = tmp_path / "logs", tmp_path / "out", threading.Event()
     folder.mkdir()
@@ -130,6 +130,7 @@ def test_nobody_but_java_calls_python(tmp_path: Path) -> None:
         assert len(ports := set(foreign.ports_of(os.getpid())) - before) == 1
         for call in _CALLS:
             assert foreign.ask(*((port, call) for port in ports)) in ([b""], [b"!xn\n"])
+        assert not [one for one in caplog.records if one.name.startswith("py4j")], "each try would be a stack"
         (folder / "b.log").write_bytes(LINE.replace(b"0045", b"0046"))
         _wait(lambda: follower.now.ids == 2)
     finally:

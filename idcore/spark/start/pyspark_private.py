@@ -5,6 +5,7 @@ No other module uses such a name. `tests/spark/test_pyspark_private.py` names wh
 
 from __future__ import annotations
 
+import logging
 import os
 import runpy
 import subprocess
@@ -94,12 +95,18 @@ def ask_for_token(context: SparkContext) -> None:
     gateway: Any = context._gateway
     if not hasattr(gateway, "python_parameters"):  # PYSPARK_PIN_THREAD=false: both ways have it
         return
+    logging.getLogger("py4j.clientserver").addFilter(_is_of_java)
     token = gateway.python_parameters.auth_token = gateway.java_parameters.auth_token
     ensure_callback_server_started(gateway)
     client = JavaObject("GATEWAY_SERVER", gateway._gateway_client).getCallbackClient()
     held = client.getClass().getSuperclass().getDeclaredField("authToken")
     held.setAccessible(True)
     held.set(client, token)
+
+
+def _is_of_java(record: logging.LogRecord) -> bool:
+    """Who has no token would fill the log with the stack of each try."""
+    return not str(record.msg).startswith("Could not authenticate")
 
 
 def load_worker() -> None:
