@@ -1999,6 +1999,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.compression": "compression type {kind} is unknown (0 and 3 are zlib, 1 is LZ4, 2 is zstd)",
     "error.body_broken": "the body is not valid {kind}: {reason}",
     "error.body_cut": "the {kind} data of the body is incomplete",
+    "error.bodies_many": "the bodies of these messages unpack to more than {most} together, so this one stays packed; ask for fewer messages",
     "error.body_huge": "the body unpacks to more than {most} bytes",
     "error.batch_delay": "TimeDelayLevel is not supported for batching",
     "error.batch_retry": "Retry Group is not supported for batching",

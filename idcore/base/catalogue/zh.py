@@ -1946,6 +1946,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.compression": "压缩类型 {kind} 未知（0 和 3 是 zlib，1 是 LZ4，2 是 zstd）",
     "error.body_broken": "消息体不是有效的 {kind}：{reason}",
     "error.body_cut": "消息体的 {kind} 数据不完整",
+    "error.bodies_many": "这些消息的消息体解压后总计超过 {most}，因此此消息体保持压缩状态；请减少消息数量",
     "error.body_huge": "消息体解压后超过 {most} 字节",
     "error.batch_delay": "批量发送不支持延迟级别（TimeDelayLevel）",
     "error.batch_retry": "批量发送不支持重试主题（Retry Group）",
