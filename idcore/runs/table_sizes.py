@@ -16,18 +16,23 @@ from idcore.base.parquet_pages import pages
 
 MOST = 2 << 30  # bytes of a table that is read whole, or of a group of rows of one that is not
 _FEW = 1 << 18  # bytes of a column that are not counted to the byte
-_CELL = 8  # bytes of a value that is no text, and of the place of one that is
+CELL = 8  # bytes of a value that is no text, and of the place of one that is
 
 
 def fits(folder: Path, columns: Sequence[str] | None = None, whole: bool = True) -> bool:
     """Whether so much memory is enough for a table, or some of its columns; not `whole`: for a group of its rows."""
+    return files_fit(sorted(folder.glob("*.parquet")), columns, whole)
+
+
+def files_fit(paths: Sequence[Path], columns: Sequence[str] | None = None, whole: bool = True) -> bool:
+    """The same of the files of a table."""
     import pyarrow as pa
 
     size = 0
-    for path in sorted(folder.glob("*.parquet")):
-        status = path.stat()
+    for path in paths:
         wanted = None if columns is None else tuple(columns)
         try:
+            status = path.stat()
             for group in _sizes(str(path), (status.st_mtime_ns, status.st_size), wanted, whole):
                 size = size + group if whole else max(size, group)
         except (pa.ArrowException, CoreError, OSError, ValueError):
@@ -52,7 +57,7 @@ def _groups(path: str, columns: tuple[str, ...] | None, exact: bool) -> Iterator
             leaves = [group.column(place) for place in range(group.num_columns)]
             own = [leaf for leaf in leaves if columns is None or leaf.path_in_schema in columns]
             unpacked = {leaf.path_in_schema: sum(page.size for page in pages(file, leaf)) for leaf in own}
-            size = sum(unpacked.values()) + _CELL * group.num_rows * len(own)
+            size = sum(unpacked.values()) + CELL * group.num_rows * len(own)
             repeating = [leaf for leaf in own if leaf.physical_type in ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")]
             for leaf in repeating if size <= MOST else ():
                 size += _text(path, number, group.num_rows, leaf, unpacked[leaf.path_in_schema], exact)
