@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from idcore.presentation.triage import largest
+from idcore.presentation.triage import largest, run_rows
 from idcore.runs import table_sizes
 from idcore.runs.runs import RunError, Runs
 from idcore.runs.table_sizes import fits
@@ -53,14 +53,19 @@ def test_what_a_small_file_becomes_is_known_before_it_is_read(
     assert (folder / "part-00000.parquet").stat().st_size < 1 << 20
     tracemalloc.start()
     assert not fits(folder) and not fits(folder, whole=False), name
-    assert tracemalloc.get_traced_memory()[1] < 1 << 20
-    with pytest.raises(ValueError, match="too large"):
-        largest.files_of(folder)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 20
+    for read in (largest.files_of, largest.dataset_of):
+        with pytest.raises(ValueError, match="too large"):
+            read(folder)
     run = Runs(tmp_path / "runs").create("logs")
     folder.rename(run.path / "findings")
     with pytest.raises(RunError) as damaged:
         run.table("findings")
     assert damaged.value.code == "table_damaged"
+    (run.path / "findings").rename(run.path / "files")
+    assert run_rows.file_names(run) == []  # a search of the list goes on
 
 
 def test_a_long_text_counts_as_often_as_it_comes(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from idcore.answers.findings.gaps import is_sample
@@ -231,6 +232,11 @@ def files_of(folder: Path) -> list[str]:
     if not fits(folder, whole=False):
         raise ValueError(f"{folder.name}: a group of rows is too large")
     return sorted(map(str, folder.glob("*.parquet")))
+
+
+def dataset_of(folder: Path) -> ds.Dataset:
+    """A table for who asks for some of its rows; ValueError as above."""
+    return ds.dataset(files_of(folder), format="parquet")
 
 
 @dataclass(frozen=True, slots=True)
