@@ -76,6 +76,8 @@ _ROWS = (
           "uploads and pasted texts in the memory of the server"),
     Limit("uploads", "IDCORE_UPLOADS", 8 << 30, "bytes", "all", "limit_uploads",
           "uploads and pasted texts in the memory of the server"),
+    Limit("runs_of_one", "IDCORE_RUNS_VISITOR", 2_000, "scans", "visitor", "limit_runs_of_one",
+          "scans that are kept: each list of scans reads a file of every one"),
     Limit("kept_of_one", "IDCORE_KEPT_VISITOR", 64 << 30, "bytes", "visitor", "limit_kept_of_one",
           "folders of scans, with their inputs"),
     Limit("kept", "IDCORE_KEPT", None, "bytes", "all", "limit_kept",

@@ -2132,6 +2132,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.limit_uploads_of_one": "your uploads and texts would take {held} of the server's memory, and a visitor may use {most}; upload less, or scan a folder",
     "error.text_large": "the text has {held}, and boxes take at most {most}; upload it as a file (page Decode), or scan its folder (page Scans)",
     "error.limit_uploads": "all uploads would take {held} of the server's memory, and the limit is {most}; try again in some minutes",
+    "error.limit_runs_of_one": "you have {held} scans, and a visitor may keep {most}; delete some of them first",
     "error.limit_kept_of_one": "your scans would take {held} of disk, and a visitor may keep {most}; delete some of them first",
     "error.limit_kept": "all scans would take {held} of disk, and the limit is {most}; delete some, or ask the administrator",
     "error.limit_disk": "the disk of the server is full: {held} is free, and a scan needs {most}; delete scans, or ask the administrator",

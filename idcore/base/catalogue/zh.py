@@ -2079,6 +2079,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.limit_uploads_of_one": "您上传的文件和输入的文本将占用服务器 {held} 内存，每位访问者最多 {most}；请删除输入框中的长文本、减少或缩小文件，或扫描服务器上的目录",
     "error.text_large": "文本长 {held}，页面的输入框最多接受 {most}：请从输入框中删除，改为在“解码”页上传文件，或在“扫描记录”页扫描其所在目录",
     "error.limit_uploads": "所有上传的文件将占用服务器 {held} 内存，上限为 {most}；请几分钟后重试",
+    "error.limit_runs_of_one": "您有 {held} 个扫描，每位访问者最多保留 {most} 个；请先删除其中一些",
     "error.limit_kept_of_one": "自己的扫描将占用 {held} 磁盘空间，每位访问者最多保留 {most}；请先删除一些",
     "error.limit_kept": "所有扫描将占用 {held} 磁盘空间，上限为 {most}；请删除一些，或联系管理员",
     "error.limit_disk": "服务器磁盘空间不足：剩余 {held}，扫描需要 {most}；请删除一些扫描，或联系管理员",
