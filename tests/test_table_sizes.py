@@ -80,3 +80,16 @@ def test_a_table_fits_by_its_groups_and_by_what_is_asked_of_it(tmp_path: Path) -
     assert not fits(folder) and fits(folder, whole=False) and not fits(folder, ["a"])
     folder = written(tmp_path / "less", pa.table({"a": numbers.slice(0, 200_000), "b": numbers.slice(0, 200_000)}))
     assert fits(folder, ["a"]) and not fits(folder)
+
+
+def test_what_cannot_be_told_does_not_fit(tmp_path: Path) -> None:
+    """A header that only Arrow understands would hide the size of its page."""
+    folder = written(tmp_path / "findings", pa.table({"a": pa.array([1, 2])}))
+    path = folder / "part-00000.parquet"
+    assert fits(folder)
+    raw = bytearray(path.read_bytes())
+    raw[4] = 0x19  # the first field of the first header: a list, which no header has
+    path.write_bytes(raw)
+    assert not fits(folder)
+    path.write_bytes(b"PAR1")
+    assert not fits(folder)

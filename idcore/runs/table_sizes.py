@@ -36,7 +36,7 @@ def files_fit(paths: Sequence[Path], columns: Sequence[str] | None = None, whole
             for group in _sizes(str(path), (status.st_mtime_ns, status.st_size), wanted, whole):
                 size = size + group if whole else max(size, group)
         except (pa.ArrowException, CoreError, OSError, ValueError):
-            return True  # it is damaged: who reads it says so
+            return False  # damaged, or so written that Arrow alone could read it
         if size > MOST:
             return False
     return True
