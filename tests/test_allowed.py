@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.intake.allowed import check, inside, roots_of, shown, store_in
+from idcore.intake.allowed import check, check_apart, inside, roots_of, shown, store_in
 from idcore.sources.uris import is_below
 
 pytestmark = pytest.mark.quick
@@ -241,6 +241,21 @@ def test_a_port_that_is_none_is_refused_and_what_is_right_is_not() -> None:
         "",
     ):
         check(right)
+
+
+def test_an_open_folder_has_no_scans_of_others_in_it_and_is_in_none(tmp_path: Path) -> None:
+    """Who may scan it read the inputs of private scans there, and who looked what up."""
+    runs, log = tmp_path / "data" / "runs", tmp_path / "data" / "audit.jsonl"
+    (tmp_path / "link").symlink_to(tmp_path / "data")
+    own = {"IDCORE_RUNS": runs, "IDCORE_AUDIT_LOG": log}
+    for name in ("", "data", "link", "data/runs", "data/runs/20261127-202823-e10309"):
+        with pytest.raises(CoreError, match=r"IDCORE_RUNS is .*/data/runs") as refused:
+            check_apart(roots_of(str(tmp_path / name)), own)
+        assert refused.value.code == "start_places_own"
+    with pytest.raises(CoreError, match=r"IDCORE_AUDIT_LOG is .*/data/audit\.jsonl"):
+        check_apart(roots_of(str(tmp_path / "data")), {"IDCORE_RUNS": tmp_path / "runs", "IDCORE_AUDIT_LOG": log})
+    check_apart(roots_of(f"{tmp_path / 'data' / 'logs'}:{tmp_path / 'dat'}:s3://logs/mq"), own)
+    check_apart(roots_of(str(tmp_path / "data")), {"IDCORE_RUNS": tmp_path / "runs", "IDCORE_AUDIT_LOG": None})
 
 
 def test_open_places_are_shown_without_secrets() -> None:

@@ -148,6 +148,22 @@ def test_a_full_queue_takes_no_more(runs: Runs, monkeypatch: pytest.MonkeyPatch)
     assert refused("limit_queue") == {"held": "3", "most": "3"}
 
 
+def test_one_visitor_keeps_so_many_scans(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some thousands of small ones fill no disk, and each list of anybody took seconds."""
+    monkeypatch.setenv("IDCORE_RUNS_VISITOR", "2")
+    first = scans.create("a", {}, 0)
+    scans.create("b", {}, 0)
+    with pytest.raises(CoreError) as caught:
+        scans.create("c", {}, 0)
+    assert caught.value.code == "limit_runs_of_one" and caught.value.values == {"held": "2", "most": "2"}
+    scans.admit()  # one of them once more
+    monkeypatch.setattr(session, "who", lambda: "bob")
+    scans.create("c", {}, 0)
+    monkeypatch.setattr(session, "who", lambda: "ann")
+    runs.delete(first.name)
+    scans.create("c", {}, 0)
+
+
 def test_what_is_kept_is_bounded_for_one_and_for_all(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     run = scans.create("a", {}, 0)
     (run.input_folder / "000-a").write_bytes(bytes(4000))

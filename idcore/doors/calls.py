@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -71,6 +73,28 @@ class CallLimit:
         self._own[name] = own
         async with own:
             return await run_sync(do, *given, limiter=every)
+
+
+class InFlight:
+    """So many calls of one person from their first byte to the last of their answer: each holds memory as long.
+
+    Who sends slowly, or takes an answer slowly, works at nothing and is in no queue. Only the event loop uses this.
+    """
+
+    def __init__(self) -> None:
+        self._counts = Counter[str]()
+
+    @contextmanager
+    def one_more(self, name: str) -> Iterator[None]:
+        """CoreError where they have as many as they may."""
+        if limits.exceeds("calls_at_once", self._counts[name] + 1):
+            raise limits.limit_error("calls_at_once", self._counts[name])
+        self._counts[name] += 1
+        try:
+            yield
+        finally:
+            self._counts[name] -= 1
+            self._counts += Counter()  # without those that have none
 
 
 @cache

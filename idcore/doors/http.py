@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
@@ -18,7 +19,17 @@ from idcore.base.catalogue import Words, lang_of, words
 from idcore.base.errors import refuse
 from idcore.base.safe_text import json_text
 from idcore.doors import openapi
-from idcore.doors.calls import CallLimit, Problem, asking_again, call, limit_of, next_of, operation_of, problem_of
+from idcore.doors.calls import (
+    CallLimit,
+    InFlight,
+    Problem,
+    asking_again,
+    call,
+    limit_of,
+    next_of,
+    operation_of,
+    problem_of,
+)
 from idcore.doors.entry import PATH, Entry
 from idcore.operations.model import Caller, Operation
 from idcore.policy import limits
@@ -42,28 +53,36 @@ class Api:
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
         self._room = CallLimit(AT_ONCE)
+        self._in_flight = InFlight()
         self._mcp: McpOverHttp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = path_of(scope, self.entry.base()).removeprefix(PATH).strip("/")
         answer: ASGIApp
-        try:
-            document = scope["method"] in ("GET", "HEAD") and name in _DOCUMENTS
-            if (refused := self.entry.refusal(scope, document)) is not None:
-                raise refused
-            caller = self.entry.caller(scope)
-            if name == "mcp":
-                caller.visitor.require("decode")
-                if scope["method"] != "POST":  # a GET would open a stream without an end, on which nothing comes
-                    raise refuse("call_method", method="POST")
-                receive = _again(await _read(receive, Headers(scope=scope)), receive)
-                scope = {**scope, "state": {**scope.get("state", {}), "caller": caller}}
-                answer = await self._assistants()
-            else:
-                answer = await self._answer(name, caller, scope, receive)
-        except Exception as error:  # noqa: BLE001  each becomes a problem of RFC 9457, a mistake of ours too
-            answer = _of_problem(problem_of(error, _words(scope), self.entry.roots))
-        await answer(scope, receive, send)
+        with ExitStack() as held:
+            try:
+                document = scope["method"] in ("GET", "HEAD") and name in _DOCUMENTS
+                if (refused := self.entry.refusal(scope, document)) is not None:
+                    raise refused
+                caller = self.entry.caller(scope)
+                held.enter_context(self._in_flight.one_more(caller.counted))
+                answer, scope, receive = await self._answer_of(name, caller, scope, receive)
+            except Exception as error:  # noqa: BLE001  each becomes a problem of RFC 9457, a mistake of ours too
+                answer = _of_problem(problem_of(error, _words(scope), self.entry.roots))
+            await answer(scope, receive, send)
+
+    async def _answer_of(
+        self, name: str, caller: Caller, scope: Scope, receive: Receive
+    ) -> tuple[ASGIApp, Scope, Receive]:
+        """What answers, and the request as it is to get it."""
+        if name != "mcp":
+            return await self._answer(name, caller, scope, receive), scope, receive
+        caller.visitor.require("decode")
+        if scope["method"] != "POST":  # a GET would open a stream without an end, on which nothing comes
+            raise refuse("call_method", method="POST")
+        receive = _again(await _read(receive, Headers(scope=scope)), receive)
+        scope = {**scope, "state": {**scope.get("state", {}), "caller": caller}}
+        return await self._assistants(), scope, receive
 
     async def _assistants(self) -> ASGIApp:
         """The MCP server, started with its first request; CoreError names the extra that brings it."""

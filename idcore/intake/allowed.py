@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -97,6 +97,19 @@ def check(configured: str | Sequence[str]) -> None:
     for part in filter(_is_wrong, _entries(configured)):
         scheme, _, rest = part.partition("://")
         raise refuse("start_places", entry=f"{scheme}://{re.split('[?#]', rest.rpartition('@')[2])[0]}")
+
+
+def check_apart(roots: Sequence[Path | str], own: Mapping[str, Path | None]) -> None:
+    """CoreError names an open folder with files of the console in it: who may scan it reads the scans of others there.
+
+    `own` are folders and files of the console by their settings; None of what is not set.
+    """
+    folders = [str(root) for root in roots if isinstance(root, Path)]
+    for setting, path in own.items():
+        real = os.path.realpath(path) if path is not None else None
+        for folder in folders if real is not None else ():
+            if is_in(str(real), (folder,)) or is_in(folder, (str(real),)):
+                raise refuse("start_places_own", entry=folder, setting=setting, path=str(real))
 
 
 def _entries(configured: str | Sequence[str]) -> list[str]:

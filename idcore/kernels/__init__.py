@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import pkgutil
+import stat
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -44,12 +46,23 @@ def cache_folder() -> str:
         try:
             if base.startswith("~"):  # a container's user may have no home
                 continue
+            if base == spare:
+                with suppress(FileExistsError):  # the next lines judge it
+                    os.mkdir(base, 0o700)
+                if not _is_private(base):
+                    continue
             folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK) and (base == own or os.stat(base).st_uid == os.getuid()):
+            if os.access(folder, os.W_OK):
                 return str(folder)
         except OSError:
             continue
     return tempfile.mkdtemp(prefix="rocketmq-ids-kernels-")
+
+
+def _is_private(path: str) -> bool:
+    """Whether nobody else writes in a folder, and it is no link of theirs: what numba keeps there it runs."""
+    status = os.lstat(path)
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
 class ByContent:

@@ -15,6 +15,7 @@ from idcore.answers.journey import Line, Sources
 from idcore.answers.lookup import (
     NO_VERDICT,
     Answer,
+    BodyRoom,
     Source,
     StoreLookup,
     Way,
@@ -82,12 +83,13 @@ def judged(row: Mapping[str, Any], answer: Answer, words: Words) -> dict[str, An
 
 def _view(asked: CallArguments, caller: Caller) -> Result:
     def items() -> Iterator[dict[str, Any]]:
+        room = BodyRoom()
         with source_of(asked, caller) as source:
             answers = source.look_up(
                 asked["ids"], asked["topic"], caller.who.user, None, bool(asked["verdicts"]), bool(asked["trace"])
             )
             for answer in answers:
-                yield judged(row_of(answer), answer, asked.words)
+                yield judged(row_of(answer, room), answer, asked.words)
 
     return Result(list(items()))  # of at most so many: an error comes before the first of them
 
@@ -104,7 +106,8 @@ def _journey(asked: CallArguments, caller: Caller) -> Result:
     clock = asked.clock(caller.ground)
     journey = journeys.build(text, Sources.of(*known, lines=lines), clock, clock.zone)
     row = journeys.row_of(journey) | {"id": text, "said": journeys.found_text(journey, asked.words)}
-    answers = [judged(row_of(answer), answer, asked.words) for answer in known]
+    room = BodyRoom()
+    answers = [judged(row_of(answer, room), answer, asked.words) for answer in known]
     sure = "certain" if journey.events and not journey.conflicts else "likely" if journey.events else "possible"
     return Result([row | {"answers": answers, "certainty": sure, "disproof": asked.words("wrong_if.journey")}])
 
@@ -186,7 +189,7 @@ def _dead_letters(asked: CallArguments, caller: Caller) -> Result:
     way = Way("dead_letters", group=asked["group"], limit=asked["most"], begin_ms=begin, end_ms=end)
     with source_of(asked, caller) as source:
         listing = source.list_messages(way, caller.who.user)
-    head = listing_row(listing)
+    head = listing_row(listing, BodyRoom())
     head["said"] = list_text(listing, asked.words).replace("**", "")
     if listing.reason not in (None, listing.cut):
         head["said"] += " " + list_reason(listing, asked.words)

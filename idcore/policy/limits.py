@@ -14,7 +14,7 @@ from idcore.base.errors import CoreError, refuse
 from idcore.base.safe_text import size
 from idcore.policy import settings
 
-Unit = Literal["scans", "bytes", "files", "a minute", "rows", "days"]
+Unit = Literal["scans", "calls", "bytes", "files", "a minute", "rows", "days"]
 OFF = "off"
 MOST_INDEXED = 64 << 30  # bytes of text whose lines are indexed: of more a scan keeps its tables alone
 _SIZE = re.compile(r"([0-9]+) ?(?:([KMGT])i?B?)?", re.IGNORECASE)
@@ -76,6 +76,8 @@ _ROWS = (
           "uploads and pasted texts in the memory of the server"),
     Limit("uploads", "IDCORE_UPLOADS", 8 << 30, "bytes", "all", "limit_uploads",
           "uploads and pasted texts in the memory of the server"),
+    Limit("runs_of_one", "IDCORE_RUNS_VISITOR", 2_000, "scans", "visitor", "limit_runs_of_one",
+          "scans that are kept: each list of scans reads a file of every one"),
     Limit("kept_of_one", "IDCORE_KEPT_VISITOR", 64 << 30, "bytes", "visitor", "limit_kept_of_one",
           "folders of scans, with their inputs"),
     Limit("kept", "IDCORE_KEPT", None, "bytes", "all", "limit_kept",
@@ -95,6 +97,8 @@ _ROWS = (
     Limit("lookups", "IDCORE_LOOKUPS", 6_000, "a minute", "all", "too_many_of_all", "look-ups in one cluster", False),
     Limit("calls_of_one", "IDCORE_CALLS_VISITOR", 6_000, "a minute", "visitor", "too_many_calls",
           "calls of operations by programs"),
+    Limit("calls_at_once", "IDCORE_CALLS_AT_ONCE", 32, "calls", "visitor", "limit_calls_at_once",
+          "calls of operations that come, wait, are at work or are being answered", False),
     Limit("call_bytes", "IDCORE_CALL_BYTES", 4 << 20, "bytes", "visitor", "call_large",
           "what one call of a program sends", False),
     Limit("announcements", "IDCORE_WEBHOOK_MINUTE", 60, "a minute", "all", "",

@@ -17,6 +17,7 @@ from idcore.ids.model import ClientId, MessageId, UniqId
 from idcore.ids.origins import PROCESS_KEY
 from idcore.ids.tokens import Token
 from idcore.runs.runs import Run, Runs
+from idcore.runs.table_sizes import fits
 
 
 def sent_ms(run: Run, reading: Reading) -> tuple[int, tuple[str, ...]] | None:
@@ -108,7 +109,7 @@ def _rows(run: Run, table: str, names: Sequence[str], readings: Sequence[Reading
     import pyarrow.parquet as pq
 
     wanted = {key for reading in readings if len(key := _key(reading.id)) == len(names)}
-    if not wanted or not run.has(table):
+    if not wanted or not run.has(table) or not fits(run.path / table, whole=False):
         return {}
     filters = [(name, "in", {key[at] for key in wanted}) for at, name in enumerate(names)]
     rows_of_key: dict[tuple[Any, ...], list[dict[str, Any]]] = {}

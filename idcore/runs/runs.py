@@ -43,6 +43,8 @@ from idcore.runs.run_facts import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+from idcore.runs.table_sizes import fits
+
 __all__ = ["COMPARE", "EVERYBODY", "FATES", "KINDS", "LINK", "PRIVATE", "SHARED", "STATES", "STORE", "TEXT"]
 __all__ += ["FOLLOWED", "PAGES", "SCANS", "Run", "RunError", "Runs", "error_of", "kind_of", "runs_root"]
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}(?:[0-9a-f]{26})?")  # the short ones are of older versions
@@ -283,6 +285,8 @@ class Run:
 
         if not self.has(name):
             raise RunError("no_table", {"name": self.name, "table": name}, "table", None, name)
+        if not fits(self.path / name, columns):
+            raise RunError("table_damaged", {"name": self.name, "table": name}, "table", None, name)
         return pq.read_table(self.path / name, columns=columns)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from idcore.base.errors import CoreError
 from idcore.runs.runs import Run, RunError
+from idcore.runs.table_sizes import fits
 from idcore.scan.schemas import OF_LISTS, SCHEMAS
 
 TABLES = {**OF_LISTS, **SCHEMAS}
@@ -41,6 +42,8 @@ def _is_whole(folder: Path, named: set[str]) -> bool:
     import pyarrow.parquet as pq
 
     paths, wanted = sorted(folder.glob("*.parquet")), {field.name: field.type for field in TABLES[folder.name]}
+    if not fits(folder, whole=False):
+        return False
     try:
         for path in paths:
             with pq.ParquetFile(path) as file:

@@ -33,6 +33,7 @@ UPLOAD = "_stcore/upload_file/"  # and the session, and the file
 KEPT = "rerun_script"  # the kind of a websocket message whose values its session keeps
 KEEPS = "rocketmq-ids.keeps"  # in the scope of a websocket: hears the size of each of them
 FITS = "rocketmq-ids.fits"  # in the scope of a websocket: why a message of a size has no room, or None
+COMES = "rocketmq-ids.comes"  # in the state of a websocket: whether a message that has not ended may have so many bytes
 STRANGER = "rocketmq-ids.stranger"  # in the scope of a websocket: whether nobody has logged in
 TOO_LARGE = 1009  # of a websocket that ends (RFC 6455, 7.4.1)
 MOST_IN_BOXES = 20 << 20  # bytes of a message: Streamlit ends the websocket of one of 25 MB

@@ -22,7 +22,7 @@ from idcore.policy import audit, limits
 from idcore.policy.access import Visitor
 from idcore.policy.metrics import is_proxied
 from idcore.server import log_out
-from idcore.server.front_door import FITS, KEEPS, STRANGER, path_of, refuse
+from idcore.server.front_door import COMES, FITS, KEEPS, STRANGER, path_of, refuse
 from idcore.server.log_out import LOGOUT
 from idcore.server.login_cookie import cookie_name, cookies_of
 from idcore.server.logins import Entrance, address_of, is_loopback
@@ -39,6 +39,7 @@ LONGEST_LINK = 2_000
 FORGOTTEN = 120.0  # seconds until the session of a browser that has gone has given its file descriptors back
 OF_STRANGERS, OF_PERSON = 2, 8  # the share of the file descriptors that sessions may have: one half, one eighth
 MOST_OF_STRANGER = 128 << 10  # bytes of a message before a log-in: the page sends its address, and a click
+MOST_COMING = 100 << 20  # bytes of the messages of one person that have not ended: four of the largest
 OF_SESSION = 4  # file descriptors: its websocket, and the event loop that Streamlit makes for its script
 MOST_OFFERED = 10_000  # downloads whose people are remembered: one that was offered before them is refused
 
@@ -85,6 +86,7 @@ class Websockets:
         self._open, self._ended = 0, deque[float]()
         # Of the largest click of each: its session keeps what was typed, also when later clicks leave it out.
         self.sizes: dict[object, int] = {}
+        self.coming: dict[object, int] = {}  # of the message of each that has not ended
 
     def begin(self, now: float) -> bool:
         """Whether one more may come."""
@@ -196,6 +198,10 @@ class Gate:
         def keeps(size: int) -> None:
             own.sizes[websocket] = max(size, own.sizes.get(websocket, 0))
 
+        def comes(size: int) -> bool:
+            own.coming[websocket] = size
+            return sum(own.coming.values()) <= MOST_COMING if name else size <= MOST_OF_STRANGER
+
         def fits(size: int) -> CoreError | None:
             if not name and size > MOST_OF_STRANGER:
                 return not_taken("text_large", held=f"{size:,} bytes", most=f"{MOST_OF_STRANGER:,} bytes")
@@ -208,6 +214,7 @@ class Gate:
                     return limits.limit_error(limit, held + more)
             return None
 
+        scope.setdefault("state", {})[COMES] = comes  # of the connection: its protocol asks while a message comes
         if name and entrance.mode == "login":
             receive = closed_at_expiry(receive, entrance.left(claims, time.time()))
         scope = {**scope, STRANGER: not name, FITS: fits} | ({KEEPS: keeps} if name else {})
@@ -215,6 +222,7 @@ class Gate:
             await self.app(scope, receive, send)
         finally:
             own.sizes.pop(websocket, None)
+            own.coming.pop(websocket, None)
             own.end(time.monotonic())
 
 

@@ -188,6 +188,9 @@ def admit(root: Path, begun: Collection[str], owned: Collection[str], more: int)
         raise limits.limit_error("scans_of_one", len(here))
     if "idcore.spark.scan_queue" in sys.modules and limits.exceeds("queue", (queued := waiting()) + 1):
         raise limits.limit_error("queue", queued)
+    kept = len({*begun, *owned})
+    if more and limits.exceeds("runs_of_one", kept + 1):  # what is begun again is one of them
+        raise limits.limit_error("runs_of_one", kept)
     for path in list(_expected):
         if not _is_at_work(Run(path)):
             _expected.pop(path, None)

@@ -33,6 +33,7 @@ from idcore.spark.follow_source import NAME, FollowSourceOptions, GrowingFiles
 from .folder import LiveFolder
 from .job import FollowOptions, assumed, judge, judged_counts, judged_tables, look, problem_of, summarise, versions
 from .kafka import TRIGGER, Records
+from .start.pyspark_private import ask_for_token
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -155,6 +156,7 @@ class Follower:
             raise CoreError("follow_other", {"folder": str(self.out), "names": ", ".join(names)})
 
     def _query(self, sql: SparkSession, checkpoint: str) -> StreamingQuery:
+        ask_for_token(sql.sparkContext)
         sql.dataSource.register(GrowingFiles)
         read = self.asked
         if self._kafka is not None:

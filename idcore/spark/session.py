@@ -35,6 +35,7 @@ LOG = logging.getLogger(__name__)
 SECRET_OF_CLUSTER = "spark.authenticate is not set (docs/how-to/scan-on-a-cluster.md)"
 STARTER = "spark-start"
 BEHIND_PAGES = 5  # niceness of what a server starts for its scans
+SOCKET_NAME, LONGEST_SOCKET = len("/.00000000-0000-0000-0000-000000000000.sock"), 103  # bytes; of macOS: Linux has 107
 TRY_AGAIN = 10.0  # seconds after which a start that failed may be tried again
 
 
@@ -96,10 +97,23 @@ def _settings(local: bool, java: str, scratch: str) -> dict[str, str]:
             "spark.task.maxDirectResultSize": "128m",
             "spark.driver.memory": configured.spark_memory,
             "spark.local.dir": scratch,
+            **_sockets_in(temporary.own()),
             DAEMON: "idcore.spark.start.daemon",
             "spark.driver.extraJavaOptions": f"{QUICK_JAVA} {java_options(java)}",
         }
     return conf
+
+
+def _sockets_in(folder: str) -> dict[str, str]:
+    """Python and Java meet in a folder that is this user's alone, and at no port.
+
+    Anybody who was at the port of the accumulators before Java made every scan wait, and each connection to the port of
+    the workers forked one. Where the path leaves no room for the name of a socket, as on macOS, they have these ports.
+    """
+    if len(os.fsencode(folder)) + SOCKET_NAME > LONGEST_SOCKET:
+        LOG.info("the path of the temporary folder is too long for sockets: Python and Java meet at ports")
+        return {}
+    return {"spark.python.unix.domain.socket.enabled": "true", "spark.python.unix.domain.socket.dir": folder}
 
 
 def _start(master: str | None, remote: str | None) -> Spark:

@@ -308,8 +308,11 @@ def configured_roots() -> list[Path | str]:
 
 
 def check_places() -> None:
-    """CoreError names an entry of them that has a secret, without it."""
+    """CoreError names an entry of them that has a secret, without it, or with a log-in what is not everybody's."""
     places.check(_configured())
+    if visitor.entrance().mode != "open":
+        own = {"runs": runs_root(), "audit_log": audit.path()}
+        places.check_apart(configured_roots(), {settings.name_of(name): path for name, path in own.items()})
 
 
 def guard() -> Roots:

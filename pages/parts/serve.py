@@ -68,7 +68,7 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     """Spark starts with the server, in the background. With the server goes what was not to be kept."""
     logs.use_json(session.name)
     streamlit_private.draw_pages_whole()
-    streamlit_private.end_refused_handshakes()
+    streamlit_private.watch_websockets()
     jobs.warm_up()
     watched_groups.begin()
     say_address(st.get_option("server.address"), address)

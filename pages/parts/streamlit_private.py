@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
-from idcore.server.front_door import KEPT
+from idcore.server.front_door import COMES, KEPT, TOO_LARGE
 
 if TYPE_CHECKING:
     from streamlit.runtime.app_session import AppSession
 
+PART = 64  # bytes of memory for each part of a message, besides its own
 MOST_IN_A_MESSAGE = 10_000  # values of widgets, or uploads
 _DEFERRED = re.compile("[0-9a-f]{32}")  # of a download that is made when it is asked for
 
@@ -77,8 +78,9 @@ NAMES: Mapping[str, tuple[str, str]] = {
         "the one shows none of them, the websocket of the other ends, and no reason is shown",
     ),
     "uvicorn.protocols.websockets.websockets_sansio_impl.WebSocketsSansIOProtocol": (
-        "a websocket with too many headers, or too long ones, is refused with 431, and ends",
-        "it has no answer, and stays open",
+        "a websocket with too many headers, or too long ones, is refused with 431, and ends; so does one whose message "
+        "has no room before it has ended",
+        "the one has no answer, and stays open; of the other the server keeps 25 MB, also of a stranger",
     ),
 }
 
@@ -139,10 +141,13 @@ def draw_pages_whole() -> None:
         _replace(AppSession, "_create_scriptrunner", _begin_after_page)
 
 
-def end_refused_handshakes() -> None:
-    """From now on a handshake that websockets cannot read has its answer; uvicorn looks at other errors alone."""
+def watch_websockets() -> None:
+    """From now on a handshake that websockets cannot read has its answer; uvicorn looks at other errors alone.
+
+    And a message is bounded while it comes: until its end, only this protocol knows of it.
+    """
     if (kind := find("WebSocketsSansIOProtocol")) is not None:
-        _replace(kind, "data_received", _end_refused)
+        _replace(kind, "data_received", _receive)
 
 
 def _replace(kind: type, name: str, by: Callable[..., None]) -> None:
@@ -166,11 +171,21 @@ def _begin_fragment(begin: Callable[..., None], session: AppSession, wanted: Any
         begin(session, wanted)
 
 
-def _end_refused(receive: Callable[..., None], protocol: Any, data: bytes) -> None:
+def _receive(receive: Callable[..., None], protocol: Any, data: bytes) -> None:
     receive(protocol, data)
-    if getattr(protocol.conn, "handshake_exc", None) is not None and not protocol.transport.is_closing():
-        protocol.transport.write(b"".join(protocol.conn.data_to_send()))
+    conn = protocol.conn
+    if protocol.transport.is_closing():
+        return
+    if getattr(conn, "handshake_exc", None) is not None:
+        protocol.transport.write(b"".join(conn.data_to_send()))
         protocol.transport.close()
+    elif (comes := getattr(protocol, "scope", {}).get("state", {}).get(COMES)) is not None:
+        # A part of one byte takes much more: it is an object, and has its place in a list.
+        size = len(conn.reader.buffer) + (conn.current_size or 0) + PART * len(protocol.frames)
+        if not comes(size):
+            protocol.frames = []
+            conn.fail(TOO_LARGE)
+            protocol.handle_parser_exception()
 
 
 def uploads() -> dict[str, dict[str, Any]]:

@@ -34,7 +34,7 @@ from idcore.server import gate
 from idcore.server.front_door import KEPT, MOST_IN_BOXES, Deaf, readiness
 from idcore.server.gate import WANTED, Gate, closed_at_expiry, is_page, is_rebound, link_cookie, link_of_cookie
 from idcore.server.logins import SAID, Entrance, Settings, entrance_of, is_loopback
-from pages.parts import visitor
+from pages.parts import scans, visitor
 
 FILE = """
 contact = "desk@example.com"
@@ -531,3 +531,17 @@ def test_a_person_leaves_most_file_descriptors_to_the_others(monkeypatch: pytest
 def test_every_role_has_a_permission_and_every_permission_a_role() -> None:
     assert {role for one in PERMISSIONS.values() for role in one.roles} == set(ROLES)
     assert replace(NOBODY, name="x").roles == frozenset()
+
+
+def test_with_a_log_in_no_console_starts_whose_open_folder_has_the_scans(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IDCORE_RUNS", str(tmp_path / "data" / "runs"))
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path / "data"))
+    for mode in ("login", "header"):
+        monkeypatch.setattr(visitor, "entrance", lambda mode=mode: Entrance(mode))
+        with pytest.raises(CoreError) as refused:
+            scans.check_places()
+        assert refused.value.code == "start_places_own"
+    monkeypatch.setattr(visitor, "entrance", Entrance)
+    scans.check_places()  # without one every visitor has every scan

@@ -9,11 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Semaphore
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
 import pytest
+from starlette.types import Message
 
 from idcore.doors.calls import CallLimit, asking_again
 from idcore.ids import Clock, describe, identify
@@ -27,6 +28,7 @@ from tests.doors.conftest import ID, PEOPLE, Door
 from tests.test_damaged_runs import SUMMARY
 
 pytestmark = pytest.mark.quick
+Answer = TypeVar("Answer")
 NOW = "2026-11-20T12:00:00+08:00"
 
 
@@ -140,6 +142,57 @@ def test_calls_of_one_person_that_wait_leave_room_for_others(with_login: Door) -
     assert apart(all_of_them) == "answered"
 
 
+@pytest.mark.parametrize("held_by", ["a body that does not end", "an answer that nobody takes"])
+@pytest.mark.parametrize("name", ["decode", "mcp"])
+def test_calls_that_hold_memory_without_an_end_are_few(
+    with_login: Door, monkeypatch: pytest.MonkeyPatch, held_by: str, name: str
+) -> None:
+    """Each holds its body or what it answers with: some thousands of one viewer took all memory of the server."""
+    monkeypatch.setenv("IDCORE_CALLS_AT_ONCE", "3")
+
+    async def status(role: str, slow: anyio.Event | None = None) -> int:
+        statuses: list[int] = []
+        waits, sent = [] if slow is None else [slow], [False]
+        body = json.dumps({"text": ID} if name == "decode" else {"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode()
+
+        async def receive() -> Message:
+            if held_by.startswith("a body"):
+                for each in waits:
+                    await each.wait()
+            if sent[0]:
+                await anyio.sleep_forever()
+            sent[0] = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: Message) -> None:
+            statuses.extend([message["status"]] if message["type"] == "http.response.start" else [])
+            if held_by.startswith("an answer") and message["type"] == "http.response.body":
+                for each in waits:
+                    await each.wait()
+
+        said = {"x-user": PEOPLE[role], "host": "localhost:8640", "content-type": "application/json"}
+        said["accept"] = "application/x-ndjson" if name == "decode" else "application/json, text/event-stream"
+        headers = [(key.encode(), value.encode()) for key, value in said.items()]
+        scope = {"type": "http", "method": "POST", "path": f"/api/v1/{name}", "query_string": b"", "headers": headers}
+        scope |= {"client": ("127.0.0.1", 40_000), "server": ("127.0.0.1", 8640), "http_version": "1.1"}
+        await with_login.app({**scope, "scheme": "http", "root_path": ""}, receive, send)
+        return int(statuses[0])
+
+    async def all_of_them() -> list[int]:
+        slow, found = anyio.Event(), list[int]()
+        assert await status("viewer") == 200  # what answers at this address is loaded
+        async with anyio.create_task_group() as tasks:
+            for _ in range(3):
+                tasks.start_soon(status, "viewer", slow)
+            await anyio.sleep(1)
+            with anyio.fail_after(20):
+                found += [await status("viewer"), await status("triage")]
+            slow.set()
+        return [*found, await status("viewer")]
+
+    assert apart(all_of_them) == [429, 200, 200]
+
+
 def test_room_for_one_call_is_room_for_a_person_too(with_login: Door) -> None:
     async def one() -> str:
         with anyio.fail_after(5):
@@ -148,7 +201,7 @@ def test_room_for_one_call_is_room_for_a_person_too(with_login: Door) -> None:
     assert apart(one) == "answered"
 
 
-def apart(do: Callable[[], Awaitable[str]]) -> str:
+def apart(do: Callable[[], Awaitable[Answer]]) -> Answer:
     """What it gives in a thread of its own: a browser of the tests before may keep a loop running in this one."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(anyio.run, do).result()

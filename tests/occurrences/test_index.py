@@ -15,10 +15,13 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from idcore.base.encodings import text_of_line
 from idcore.base.errors import CoreError
+from idcore.runs import table_sizes
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.scan.occurrences import parts
@@ -389,3 +392,29 @@ def test_what_only_looks_like_an_id_has_no_row_and_no_host(tmp_path: Path) -> No
                 assert [one.id for one in every(index)] == real
                 assert sum(index.has("host", host) for host in tables["hosts"]["host"].to_pylist()) == 1
                 assert {row["host"] for part in index.parts for row in part.names.to_pylist()} == {"10.0.0.1"}
+
+
+@pytest.mark.parametrize("what", ["keys", "names", "texts", "blocks", "places"])
+def test_a_file_of_the_index_that_would_fill_the_memory_is_not_read(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Zeros, and one long text, take some kilobytes, however many rows have them."""
+    monkeypatch.setattr(table_sizes, "MOST", 64 << 20)
+    log, folder = tmp_path / "a.log", tmp_path / "20261127-202823-e10309" / "occurrences"
+    log.write_text(send_result(uniq(1, 2, JAVA, NOON, 1), logs.offset(3, 10911, 77)) + "\n")
+    folder.mkdir(parents=True)
+    index = index_of(str(log), folder)
+    (path,) = folder.glob(f"*.{what}.parquet")
+    table = pq.read_table(path)
+    if what == "places":
+        table = table.take(pa.array(np.zeros(2_000_000, np.int32)))
+    else:
+        places = pa.array(np.zeros(5_000, np.int32))
+        texts = pa.DictionaryArray.from_arrays(places, pa.array(["x" * 1_000_000]))
+        table = pa.table(dict.fromkeys(table.column_names, texts))
+    pq.write_table(table, path, compression="zstd", store_schema=False)
+    part = IndexPart(folder, index.parts[0].name, 0, index.rows)
+    with pytest.raises(CoreError) as damaged:
+        part.columns(["sent_ms"]) if what == "places" else getattr(part, what)
+    assert damaged.value.code == "table_damaged"
+    assert damaged.value.values == {"name": "20261127-202823-e10309", "table": "occurrences"}

@@ -71,7 +71,21 @@ def gone(path: Path) -> None:
     path.unlink()
 
 
-DAMAGE = [cut, empty, garbage, framed, other_pages, other_kinds, no_columns, gone]
+def swollen(path: Path) -> None:
+    """Some kilobytes that are gigabytes: a long text is a place in a dictionary for each of its rows."""
+    table, rows = pq.read_table(path).slice(0, 1), 5_000
+    places = pa.array([0] * rows, pa.int32())
+    columns = {
+        field.name: pa.DictionaryArray.from_arrays(places, pa.array(["x" * 1_000_000]))
+        if pa.types.is_string(field.type)
+        else table[field.name].take(places)
+        for field in table.schema
+    }
+    pq.write_table(pa.table(columns), path, compression="zstd", store_schema=False)
+    assert path.stat().st_size < 1 << 20
+
+
+DAMAGE = [cut, empty, garbage, framed, other_pages, other_kinds, no_columns, gone, swollen]
 
 
 @pytest.mark.parametrize("damage", DAMAGE)

@@ -20,11 +20,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from idcore.base.errors import CoreError
+from idcore.base.parquet_pages import begin_of, pages
 from idcore.scan.local import scan_local
 from idcore.scan.tables import Tables
 from idcore.sources import columns
 from idcore.sources.columns import holds_text, lines_of
-from idcore.sources.parquet_pages import begin_of, pages
 from tests.scan import logs
 from tests.scan.comparing import same
 from tests.scan.logs import AT

@@ -85,6 +85,29 @@ def test_a_user_without_a_home_gets_a_folder_of_its_own(tmp_path: Path, monkeypa
     monkeypatch.setattr(kernels.tempfile, "gettempdir", lambda: str(tmp_path))
     folder = Path(kernels.cache_folder.__wrapped__())
     assert folder.is_dir() and folder.parent == tmp_path / f"rocketmq-ids-{os.getuid()}"
+    assert folder.parent.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("squatted", ["a link", "others write in it", "a file"])
+def test_a_folder_that_others_could_write_in_has_no_kernels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, squatted: str
+) -> None:
+    """Its name is known before, and numba runs what is in it (pickle)."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/proc/nowhere")
+    monkeypatch.setattr(kernels.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(kernels.tempfile, "tempdir", str(tmp_path))
+    spare, elsewhere = tmp_path / f"rocketmq-ids-{os.getuid()}", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    if squatted == "a link":
+        spare.symlink_to(elsewhere)
+    elif squatted == "a file":
+        spare.write_text("")
+    else:
+        spare.mkdir()
+        spare.chmod(0o777)
+    folder = Path(kernels.cache_folder.__wrapped__())
+    assert folder.parent == tmp_path and folder.name.startswith("rocketmq-ids-kernels-")
+    assert not any(elsewhere.iterdir())
 
 
 def test_what_sorts_values_shares_no_compiled_name_with_what_sorts_places() -> None:

@@ -49,6 +49,7 @@ def test_this_version_of_pyspark_has_every_name() -> None:
         "pyspark.worker": find_spec("pyspark.worker") is not None,
         "pyspark.SparkContext._gateway": hasattr(pyspark.SparkContext, "_gateway"),
         "pyspark.SparkContext._jvm": hasattr(pyspark.SparkContext, "_jvm"),
+        "pyspark.java_gateway.ensure_callback_server_started": hasattr(java_gateway, "ensure_callback_server_started"),
         "pyspark.SparkContext._accumulatorServer": re.search(r"self\._accumulatorServer\b.* = ", context) is not None,
     }
     assert there.keys() == pyspark_private.NAMES.keys()

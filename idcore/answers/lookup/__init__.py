@@ -2,7 +2,7 @@
 
 from idcore.answers.lookup.cluster import LookupService
 from idcore.answers.lookup.model import NO_VERDICT, Answer, Copy, Evidence
-from idcore.answers.lookup.rows import copy_row, listing_row, row_of
+from idcore.answers.lookup.rows import BodyRoom, copy_row, listing_row, row_of
 from idcore.answers.lookup.sentences import (
     advice_text,
     cut_text,
@@ -34,6 +34,7 @@ __all__ = [
     "NO_VERDICT",
     "SOURCES",
     "Answer",
+    "BodyRoom",
     "Copy",
     "Evidence",
     "Listing",

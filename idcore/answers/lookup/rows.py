@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from idcore.answers import fate
@@ -13,17 +14,45 @@ from idcore.answers.lookup.model import Answer, Copy, Evidence, TraceResult
 from idcore.answers.lookup.sentences import doubt_text, evidence_text, relation_text
 from idcore.answers.lookup.ways import Listing
 from idcore.base.catalogue import words
+from idcore.base.errors import refuse
+from idcore.base.safe_text import size
+from idcore.rocketmq.message import flags
+from idcore.rocketmq.message.bodies import LARGEST_BODY
+from idcore.rocketmq.message.record import Record
 from idcore.rocketmq.message.row import record_row
 from idcore.rocketmq.message.tracers import tracer_ids
 from idcore.rocketmq.remoting.bodies import BodyPolicy
 
+MOST_TOGETHER = 64 << 20  # bytes that the packed bodies of one answer may unpack to
 
-def row_of(answer: Answer) -> dict[str, Any]:
-    """The keys of the contract. A figure has its value; of other evidence each code has its sentences and values."""
+
+@dataclass(slots=True)
+class BodyRoom:
+    """How much the bodies of one answer may unpack to together: a kilobyte can be 64 MiB, and a list has thousands."""
+
+    left: int = MOST_TOGETHER
+
+    def row(self, record: Record) -> dict[str, Any]:
+        """A record with its body, where there is room for it; else with the packed one, and the problem."""
+        most = min(self.left, LARGEST_BODY)
+        row = record_row(record, most)
+        if (row["body_problem"] or {}).get("code") == "body_huge" and most < LARGEST_BODY:
+            row["body_problem"] = refuse("bodies_many", most=size(MOST_TOGETHER)).coded()
+        elif record.sys_flag & flags.COMPRESSED:
+            self.left -= len(row["body"]) * 3 // 4 * (2 if "inner" in row else 1)  # the inner messages have it again
+            self.left = max(0, self.left)
+        return row
+
+
+def row_of(answer: Answer, room: BodyRoom | None = None) -> dict[str, Any]:
+    """The keys of the contract. A figure has its value; of other evidence each code has its sentences and values.
+
+    Without `room` every body is unpacked.
+    """
     row: dict[str, Any] = {
         "id": answer.id,
         "found": answer.found,
-        "copies": [_printed(copy_row(copy)) for copy in answer.copies],
+        "copies": [_printed(copy_row(copy, room)) for copy in answer.copies],
         "reason": answer.reason,
         "evidence": _evidence(answer.evidence),
         "asked": list(answer.asked),
@@ -37,14 +66,14 @@ def row_of(answer: Answer) -> dict[str, Any]:
     return row
 
 
-def listing_row(listing: Listing) -> dict[str, Any]:
+def listing_row(listing: Listing, room: BodyRoom | None = None) -> dict[str, Any]:
     """A list of messages with everything that is not among them. Its copies are those of a look-up, and say more."""
     way = listing.way
     return {
         "way": {"kind": way.kind} | {name: text for name, text in way.params().items() if name != "limit"},
         "limit": way.limit,
         "found": bool(listing.copies),
-        "copies": [_printed(copy_row(copy) | ways.extra(copy)) for copy in listing.copies],
+        "copies": [_printed(copy_row(copy, room) | ways.extra(copy)) for copy in listing.copies],
         "queues": [
             {
                 "broker_name": one.broker or None,
@@ -143,9 +172,9 @@ def _printed(row: dict[str, Any]) -> dict[str, Any]:
     return row | {name: spoken(row[name]) for name in ("body_problem", "inner_problem") if row.get(name)}
 
 
-def copy_row(copy: Copy) -> dict[str, Any]:
+def copy_row(copy: Copy, room: BodyRoom | None = None) -> dict[str, Any]:
     """A record, the body as the administrator lets it be seen, what its source adds, and what this copy is."""
-    row = record_row(copy.record) | dict(copy.more)
+    row = (record_row(copy.record) if room is None else room.row(copy.record)) | dict(copy.more)
     if copy.doubts is not None:
         row["doubts"] = [
             {"code": doubt.code, "fields": list(doubt.fields), "values": doubt.values, "text": doubt_text(doubt)}

@@ -14,6 +14,7 @@ from idcore.answers.journey import outcome_text
 from idcore.answers.lookup import (
     NO_VERDICT,
     Answer,
+    BodyRoom,
     advice_text,
     batches,
     copy_row,
@@ -337,7 +338,8 @@ def card(answer: Answer, reader: Reader, cluster: str | None, with_fates: bool) 
         yield tag("p", emphasised(headline.headline(answer, words, reader.instant)), class_="mq-said")
     if answer.trace is not None:
         yield traces(answer.trace, reader)
-    rows = [copy_row(copy) for copy in answer.copies]
+    room = BodyRoom()
+    rows = [copy_row(copy, room) for copy in answer.copies]
     relations = [relation_text(copy, words) for copy in answer.copies]
     if len(rows) > 1:
         yield records.copies(rows, relations, reader)

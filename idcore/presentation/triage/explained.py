@@ -22,6 +22,7 @@ from idcore.ids.origins import PROCESS_KEY, Fingerprint
 from idcore.ids.record_fields import fields_of
 from idcore.intake.intake import FoundId
 from idcore.presentation.reports.markdown import code, escaped
+from idcore.presentation.triage import largest
 from idcore.presentation.triage.in_range import inside, milliseconds
 from idcore.presentation.triage.processes import countable, named_layout, process_key
 from idcore.presentation.triage.time_range import TimeRange
@@ -123,7 +124,7 @@ def gaps(folder: Path, processes: pd.DataFrame) -> pd.DataFrame:
     whole = pd.DataFrame(columns=PROCESS_KEY)
     if len(processes):
         whole = processes.loc[~processes["sample"].astype(bool) & countable(processes), PROCESS_KEY]
-    points = ds.dataset(folder, format="parquet").to_table(
+    points = largest.dataset_of(folder).to_table(
         columns=[*PROCESS_KEY, "sent_at", "missing_before"], filter=ds.field("missing_before") > 0
     )
     return points.to_pandas().merge(whole, on=PROCESS_KEY)

@@ -22,6 +22,7 @@ from idcore.presentation import times
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage.activity import CELLS, MINUTE, natural_step
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
+from idcore.runs.table_sizes import fits
 
 _LACKING = len(NOT_CONSUMED)
 _KEY = ("topic", "broker", "queue_id", "group", "verdict")
@@ -70,6 +71,8 @@ def counted(run: Path) -> pd.DataFrame:
 
 def _read(folder: Path, wanted: Sequence[str]) -> pa.Table:
     """Those of the columns that are there: only tables of a cluster have brokers. Texts that recur are kept once."""
+    if not fits(folder):
+        raise ValueError(f"{folder.name}: the table is too large")
     there = pq.read_schema(min(folder.glob("*.parquet"))).names
     recurring = [name for name in ("topic", "broker", "group", "verdict", "verdicts") if name in there]
     table = pq.read_table(folder, columns=[name for name in wanted if name in there], read_dictionary=recurring)

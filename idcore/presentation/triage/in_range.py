@@ -21,7 +21,7 @@ from idcore.ids.clock import to_ms
 from idcore.ids.model import UniqId
 from idcore.ids.origins import PROCESS_KEY, BrokerAddress
 from idcore.ids.rules import COUNTER_WRAP
-from idcore.presentation.triage import strokes
+from idcore.presentation.triage import largest, strokes
 from idcore.presentation.triage.activity import CELLS, MINUTE, natural_step
 from idcore.presentation.triage.processes import named_layout
 from idcore.presentation.triage.time_range import TimeRange
@@ -225,11 +225,11 @@ def milliseconds(shown: TimeRange) -> tuple[int | None, int | None]:
 
 def of_tables(run: Path, shown: TimeRange, rows: int) -> InRange:
     """The minutes that the range touches, by host; the first `rows` processes that may have IDs in it."""
-    activity = ds.dataset(run / "activity", format="parquet")
+    activity = largest.dataset_of(run / "activity")
     whole = _overlapping("minute", "minute", shown.whole_minutes())
     sums = [_by_host(pa.table(batch)) for batch in activity.to_batches(columns=["host", "ids"], filter=whole)]
     hosts = _by_host(pa.concat_tables(sums)).to_pandas() if sums else pd.DataFrame({"host": [], "ids": []})
-    processes = ds.dataset(run / "processes", format="parquet")
+    processes = largest.dataset_of(run / "processes")
     dating = [name for name in ("zone_source", "month") if name in processes.schema.names]  # older scans have none
     names = [*PROCESS_KEY, "first_sent_at", "last_sent_at", *dating, "distinct"]
     table = processes.to_table(names, filter=_overlapping("first_sent_at", "last_sent_at", shown))

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from idcore.answers.findings.gaps import is_sample
 from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.ids.assumptions import assumed_of_many
+from idcore.runs.table_sizes import fits
 from idcore.scan.schemas import ONE_COUNTER, UNCOUNTED, UNORDERED
 
 _READERS = 4  # files of a table that are read at a time
@@ -94,7 +96,7 @@ def where(
     """
     places, taken, begin = [np.zeros(0, np.int64)], 0, 0
     with ThreadPoolExecutor(_READERS) as readers:
-        for count, hits in readers.map(lambda path: _hits(path, wanted), _files(folder)):
+        for count, hits in readers.map(lambda path: _hits(path, wanted), files_of(folder)):
             places.append(begin + hits)
             begin, taken = begin + count, taken + len(hits)
             if taken >= rows:
@@ -225,8 +227,16 @@ def _numbers(rows: pa.RecordBatch | pa.Table, name: str) -> np.ndarray:
     return np.asarray(pc.fill_null(rows[name].cast(pa.int64()), 0))
 
 
-def _files(folder: Path) -> list[str]:
+def files_of(folder: Path) -> list[str]:
+    """The files of a table; ValueError where a group of its rows is too large to be read."""
+    if not fits(folder, whole=False):
+        raise ValueError(f"{folder.name}: a group of rows is too large")
     return sorted(map(str, folder.glob("*.parquet")))
+
+
+def dataset_of(folder: Path) -> ds.Dataset:
+    """A table for who asks for some of its rows; ValueError as above."""
+    return ds.dataset(files_of(folder), format="parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +318,7 @@ class _Group:
 
 
 def _groups(folder: Path) -> Iterator[_Group]:
-    for path in _files(folder):
+    for path in files_of(folder):
         yield from _groups_of(path)
 
 
@@ -321,7 +331,7 @@ def _groups_of(path: str) -> Iterator[_Group]:
 def take(folder: Path, places: np.ndarray, columns: Sequence[str] | None = None) -> pa.Table:
     """The rows at these places, in their order, or some columns; only parts of files that hold one are read."""
     order = np.argsort(places)
-    files = _files(folder)
+    files = files_of(folder)
     ends = np.cumsum([pq.read_metadata(path).num_rows for path in files])
     own = np.split(places[order], np.searchsorted(places[order], ends))  # behind the last file is nothing
     with ThreadPoolExecutor(_READERS) as readers:

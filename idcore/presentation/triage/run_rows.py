@@ -9,6 +9,7 @@ from typing import Any
 
 from idcore.intake.intake import PASTED
 from idcore.runs.runs import KINDS, PRIVATE, SCANS, Run, RunError, error_of, is_kept, kind_of, state_of, summary_of
+from idcore.runs.table_sizes import fits
 
 MOST_SMALL = 20  # IDs of a pasted text that is listed apart
 MOST_FILES = 2_000  # names of one run that are searched
@@ -74,7 +75,7 @@ def row_of(run: Run) -> dict[str, Any]:
 
 def file_names(run: Run) -> list[str]:
     """The files that a run read, as its table names them; of one without a table, as it was asked for them."""
-    if run.has("files"):
+    if run.has("files") and fits(run.path / "files", ["file"], whole=False):
         import pyarrow as pa  # only where somebody searches
         from pyarrow import dataset
 

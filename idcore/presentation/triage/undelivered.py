@@ -74,7 +74,7 @@ class Undelivered:
     def _pieces(self, asked: FateFilter, columns: Sequence[str]) -> Iterator[tuple[int, pa.Table]]:
         """The row groups that may have what is asked for, in some columns, and at which row of the table they begin."""
         begin = 0
-        for path in sorted(self.folder.glob("*.parquet")):
+        for path in largest.files_of(self.folder):
             names = [name for name in pq.read_schema(path).names if name in columns]
             with pq.ParquetFile(path, read_dictionary=[name for name in _RECURRING if name in names]) as file:
                 for group in range(file.num_row_groups):

@@ -182,9 +182,9 @@ class Record:
         """The body as the application sent it."""
         return bodies.unpack(self.body, self.sys_flag, most)
 
-    def message(self, dialect: Dialect = "current") -> MessageExt:
+    def message(self, dialect: Dialect = "current", most: int = bodies.LARGEST_BODY) -> MessageExt:
         """What a client makes of it (MessageDecoder.clientDecode): unpacked, and the bit that said so cleared."""
-        body = self.plain_body() if self.body else None
+        body = self.plain_body(most) if self.body else None
         sys_flag = self.sys_flag & ~flags.COMPRESSED if self.body else self.sys_flag
         return MessageExt(
             self.topic,

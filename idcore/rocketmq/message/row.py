@@ -9,7 +9,7 @@ from typing import Any
 from idcore.base.errors import CoreError
 from idcore.rocketmq.message import flags
 from idcore.rocketmq.message import properties as names
-from idcore.rocketmq.message.bodies import text_of
+from idcore.rocketmq.message.bodies import LARGEST_BODY, text_of
 from idcore.rocketmq.message.model import MessageExt
 from idcore.rocketmq.message.record import Record
 from idcore.rocketmq.message.wire import unwrap
@@ -18,11 +18,14 @@ from idcore.rocketmq.message.wire import unwrap
 MOST_INNER = 10_000
 
 
-def record_row(record: Record) -> dict[str, Any]:
-    """Every field; the body as the application sent it, or as it is stored, together with the problem."""
+def record_row(record: Record, most: int = LARGEST_BODY) -> dict[str, Any]:
+    """Every field; the body as the application sent it, or as it is stored, together with the problem.
+
+    A body that unpacks to more than `most` bytes is one.
+    """
     problem = None
     try:
-        body = record.plain_body()
+        body = record.plain_body(most)
     except CoreError as error:
         body, problem = record.body, error.coded()
     return {
@@ -51,24 +54,24 @@ def record_row(record: Record) -> dict[str, Any]:
         "batch": record.in_batch,
         "body_problem": problem,
         "record_crc_ok": record.record_crc_ok,
-        **_inner(record),
+        **_inner(record, most),
     }
 
 
-def inner_messages(record: Record) -> Sequence[MessageExt]:
+def inner_messages(record: Record, most: int = LARGEST_BODY) -> Sequence[MessageExt]:
     """The messages of an inner batch, MOST_INNER and one more at most; none of any other record.
 
     A broker indexes the batch's own id, not theirs.
     """
     holds = flags.holds_others(record.sys_flag) and record.body
-    return unwrap(record.message(), MOST_INNER + 1) if holds else ()
+    return unwrap(record.message(most=most), MOST_INNER + 1) if holds else ()
 
 
-def _inner(record: Record) -> dict[str, Any]:
+def _inner(record: Record, most: int) -> dict[str, Any]:
     if not flags.holds_others(record.sys_flag):
         return {}
     try:
-        messages = inner_messages(record)
+        messages = inner_messages(record, most)
     except CoreError as error:
         return {"inner": [], "inner_cut": False, "inner_problem": error.coded()}
     return {

@@ -24,6 +24,9 @@ from idcore.base.encodings import text_of_line
 from idcore.base.errors import CoreError
 from idcore.base.layout import USUAL_OF_PROCESSES
 from idcore.base.open_folders import Roots
+from idcore.runs import table_sizes
+from idcore.runs.runs import RunError
+from idcore.runs.table_sizes import CELL, files_fit
 from idcore.scan.occurrences.key_words import without_letters, words_of
 from idcore.scan.occurrences.texts import Block, Source, read
 
@@ -185,11 +188,18 @@ class IndexPart:
         return np.cumsum([0, *(group.num_rows for group in self._row_groups)])
 
     def _table(self, what: str) -> pa.Table:
+        self._refuse_unless(files_fit([self._path(what)]))
         with pq.ParquetFile(self._path(what)) as file:
             return file.read(use_threads=False)
 
     def _path(self, what: str) -> Path:
         return self.folder / f"{self.name}.{what}.parquet"
+
+    def _refuse_unless(self, fits: bool) -> None:
+        """RunError of a file that somebody made to be much more in memory."""
+        if not fits:
+            run = self.folder.parent.name
+            raise RunError("table_damaged", {"name": run, "table": self.folder.name}, "table", None, self.folder.name)
 
     @cached_property
     def keys(self) -> np.ndarray:
@@ -232,7 +242,9 @@ class IndexPart:
 
     @cached_property
     def _metadata(self) -> pq.FileMetaData:
-        return pq.read_metadata(self._path("places"))
+        metadata = pq.read_metadata(self._path("places"))  # of numbers alone
+        self._refuse_unless(metadata.num_rows * metadata.num_columns * CELL <= table_sizes.MOST)
+        return metadata
 
     def take(self, rows: np.ndarray) -> pa.Table:
         """Some rows, of which only the groups they are in are read. The file is open meanwhile, not as long as this."""

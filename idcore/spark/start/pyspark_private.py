@@ -5,6 +5,7 @@ No other module uses such a name. `tests/spark/test_pyspark_private.py` names wh
 
 from __future__ import annotations
 
+import logging
 import os
 import runpy
 import subprocess
@@ -32,6 +33,10 @@ NAMES: Mapping[str, tuple[str, str]] = {
         "the console has to be started again",
     ),
     "pyspark.SparkContext._jvm": ("the same", "the same"),
+    "pyspark.java_gateway.ensure_callback_server_started": (
+        "Java shows a token when it calls Python: without one, whoever reaches the port plays Java",
+        "nothing can be followed",
+    ),
     "pyspark.SparkContext._accumulatorServer": (
         "no traceback when Java goes: the job that failed says it in words",
         "the traceback is in the log too",
@@ -77,6 +82,31 @@ def quieten(context: SparkContext) -> None:
     server: Any = getattr(context, "_accumulatorServer", None)
     if server is not None:
         server.handle_error = lambda *_: None
+
+
+def ask_for_token(context: SparkContext) -> None:
+    """Begins the server in which Java calls Python for each batch. PySpark begins it with a port that asks for nothing.
+
+    Java has the token already, and drops it (py4j's `PythonClient.copyWith`) when it is told the port.
+    """
+    from py4j.java_gateway import JavaObject
+    from pyspark.java_gateway import ensure_callback_server_started
+
+    gateway: Any = context._gateway
+    if not hasattr(gateway, "python_parameters"):  # PYSPARK_PIN_THREAD=false: both ways have it
+        return
+    logging.getLogger("py4j.clientserver").addFilter(_is_of_java)
+    token = gateway.python_parameters.auth_token = gateway.java_parameters.auth_token
+    ensure_callback_server_started(gateway)
+    client = JavaObject("GATEWAY_SERVER", gateway._gateway_client).getCallbackClient()
+    held = client.getClass().getSuperclass().getDeclaredField("authToken")
+    held.setAccessible(True)
+    held.set(client, token)
+
+
+def _is_of_java(record: logging.LogRecord) -> bool:
+    """Who has no token would fill the log with the stack of each try."""
+    return not str(record.msg).startswith("Could not authenticate")
 
 
 def load_worker() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from idcore.answers.lookup import Answer, copy_row, row_of, ways
+from idcore.answers.lookup import Answer, BodyRoom, copy_row, row_of, ways
 from idcore.answers.lookup.queries import Answers, LookupQuery, texts_of
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
@@ -122,5 +122,6 @@ def answer_card(answer: Answer, view: View, *, fates: bool = True) -> None:
 
 def takeaway(last: Answers, words: Words) -> None:
     """The answers as JSON Lines, as the command line prints them."""
-    lines = export.file_of(export.json_lines([row_of(answer) for answer in last.found]))
+    room = BodyRoom()
+    lines = export.file_of(export.json_lines([row_of(answer, room) for answer in last.found]))
     download(words("lookup.json"), lines, "lookup.jsonl", key="lookup-json", mime="application/x-ndjson")

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from idcore.answers.lookup import Answer, Copy, StoreLookup, copy_row, relation_text
+from idcore.answers.lookup import Answer, BodyRoom, Copy, StoreLookup, copy_row, relation_text
 from idcore.answers.lookup.queries import texts_of
 from idcore.answers.lookup.sentences import evidence_sentences
 from idcore.base.catalogue import Words
@@ -307,7 +307,8 @@ def answer(store: StoreFolder, asked: str, view: View) -> bool:
     figures = answers.shown_figures(answered, view)
     _figures({name: figures[name] for name in answered.figures if name in _ODD}, view)
     copies = live.answer_seen(answered).copies[: html.MOST_ROWS]
-    rows = [copy_row(copy) for copy in copies]
+    room = BodyRoom()
+    rows = [copy_row(copy, room) for copy in copies]
     if len(rows) > 1:
         show_html(records.copies(rows, [relation_text(copy, words) for copy in copies], view))
         _cut(html.MOST_ROWS, len(answered.copies), words)
