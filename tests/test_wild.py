@@ -103,7 +103,7 @@ def told(made: Journey) -> str:
     """Everything that the page of a journey says in sentences."""
     odd = [text for heading, some in oddities(made, words()) for text in (heading, *some)]
     gaps = [gap_text(gap, made) for gap in made.gaps]
-    return "\n".join([*map(event_text, made.events), *gaps, answers_text([], False, words(), made), *odd])
+    return "\n".join([*map(event_text, made.events), *gaps, answers_text([], "", words(), made), *odd])
 
 
 @pytest.mark.parametrize("name", NAMES)

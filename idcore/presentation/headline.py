@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from idcore.answers.fate import Verdict
 from idcore.answers.fate.levels import UNDELIVERED, order_of
@@ -17,6 +18,7 @@ from idcore.base import catalogue
 from idcore.base.catalogue import Words, upper
 from idcore.rocketmq.message.model import LIGHT_PREFIX
 
+Asked = Literal["cluster", "store", ""]
 _ENGLISH = catalogue.words()
 _SURE = ("proved", "inferred", "uncertain", "none")  # certainties of a verdict, the best first
 _MOST_REASONS, _MOST_NAMED = 3, 3
@@ -139,15 +141,15 @@ def _how_sure(verdicts: Iterable[Verdict], words: Words) -> str:
 
 def answers_text(
     known: Sequence[Answer],
-    can_ask: bool,
+    whom: Asked,
     words: Words = _ENGLISH,
     journey: Journey | None = None,
     time: Time = utc,
 ) -> str:
-    """Whether the message was consumed, as far as somebody was asked. `can_ask`: there is a cluster to ask."""
+    """Whether the message was consumed, as far as somebody was asked. `whom`: who can be asked next."""
     answer = next((each for each in known if each.fate is not None), None)
     if answer is None and journey is not None and said(journey, words):
         return words("message.lines_say")
     if answer is None:
-        return words("message.not_asked" if can_ask else "message.no_cluster")
+        return words(f"message.ask_{whom}_next" if whom else "message.no_cluster")
     return headline(answer, words, time)

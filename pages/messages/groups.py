@@ -20,6 +20,7 @@ with problems.caught():
     clusters = live.offers()
 if not clusters:
     live.say_off(words)
+    stores.offers(words)
     stores.offer_example(words)
     session.stop()
 asked = groups.form(list(clusters), words)

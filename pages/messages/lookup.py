@@ -18,6 +18,7 @@ if stores.linked(words) is not None:
     page_link("store", words("store.look_up"), icon=":material/folder_open:", id=st.query_params.get("id"))
 if not offers:
     live.say_off(words)
+    stores.offers(words)
     stores.offer_example(words, message=True)
     session.stop()
 way = lists.chosen(words)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from idcore.answers.journey import found_text
 from idcore.presentation import intake_texts
-from idcore.presentation.headline import answers_text
+from idcore.presentation.headline import Asked, answers_text
 from idcore.presentation.html import cards, ruler
 from idcore.presentation.html import journeys as html
 from idcore.presentation.reports.markup import tag
@@ -56,7 +56,8 @@ with problems.caught():
         made = journeys.build(found, known, lines, run, shown)
 
         # show
-        said(sentence := answers_text(known, bool(offers), words, made, shown.instant))
+        whom: Asked = "cluster" if offers else "store" if stores.to_open() else ""
+        said(sentence := answers_text(known, whom, words, made, shown.instant))
         for each in html.fates(known, shown, st.query_params.get("cluster")):
             show_html(each)
         if made.events:

@@ -86,7 +86,7 @@ def test_a_consumers_own_lines_say_which_tries_failed() -> None:
     assert [gap.code for gap in made.gaps] == ["silence"]  # a retry waits 30 s, not two minutes
     assert "3 lines say that a consumer failed: first attempt, retries 1 to 2" in said(made)
     assert "3 行写明消费失败" in said(made, "zh")
-    assert "is below" in answers_text([], False, words(), made)
+    assert "is below" in answers_text([], "", words(), made)
     assert row_of(made)["said"]
 
 

@@ -152,7 +152,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
 
 def test_a_link_asks_nobody_and_one_click_says_whether_it_was_consumed(open_page: Open, cluster: Cluster) -> None:
     app = open_page("message", id=UNIQ, zone="UTC", cluster="default", topic="Orders")
-    assert not app.exception and words()("message.not_asked") in shown(app)
+    assert not app.exception and words()("message.ask_cluster_next") in shown(app)
     assert not cluster.server.seen
     press(app, words()("message.ask", cluster="default"))
     assert not app.exception and not app.error
@@ -177,7 +177,7 @@ def test_a_click_on_an_id_asks_the_only_cluster_at_once(open_page: Open, cluster
     app.query_params["id"] = UNIQ[:-1] + "9"
     app.run()
     assert not app.exception and len(cluster.server.seen) == before_, "another id of a link is not asked about"
-    assert words()("message.not_asked") in shown(app)
+    assert words()("message.ask_cluster_next") in shown(app)
 
 
 @pytest.mark.parametrize(

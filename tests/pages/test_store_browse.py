@@ -182,11 +182,12 @@ def test_stores_below_an_allowed_folder_are_offered(
     monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
     app = open_page("store")
     found = [name for name in buttons(app) if "/" in name]
-    assert found == [str(tmp_path / "a" / "broker")], "no link is followed, and no name that is not text is offered"
+    broker = str(tmp_path / "a" / "broker")
+    assert found == [words()("store.ask", path=broker)], "no link is followed, and no name that is not text is offered"
     hint = next(box for box in app.text_input if box.key == "store_folder").placeholder
     assert f"{tmp_path}/store" in hint and str(tmp_path) in app.caption[0].value
     press(app, found[0])
-    assert app.query_params["store"] in (found[0], found)
+    assert app.query_params["store"] in (broker, [broker])
 
 
 def test_uploads_stay_open_and_a_link_opens_them_as_long_as_somebody_has_them(
@@ -230,3 +231,20 @@ def test_what_is_unpacked_is_counted_in_bytes(monkeypatch: pytest.MonkeyPatch, t
     assert not shown_text, "between the steps nothing is sent"
     uploads._show(Bar(), words("en"), "a*b.tar", 4 << 20, 4 << 20)
     assert shown_text == [r"Unpacking a\*b.tar: 4.0 MiB of 4.0 MiB, 100%"]
+
+
+@pytest.mark.parametrize("page", ["message", "groups", "lookup"])
+def test_without_a_cluster_a_page_of_messages_offers_the_store_folders_of_the_server(
+    store: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(store.parent))
+    app = open_page(page, **({"id": SECOND} if page == "message" else {}))
+    ask = words()("store.ask", path=str(store))
+    assert not app.exception and ask in buttons(app)
+    if page == "message":
+        assert words()("message.ask_store_next") in shown(app)
+    press(app, ask)
+    assert not app.exception and ask not in buttons(app)
+    assert app.query_params["store"] in (str(store), [str(store)])
+    if page == "message":
+        assert words()("message.ask_store_next") not in shown(app) and words()("message.records") in shown(app)

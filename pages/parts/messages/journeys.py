@@ -130,6 +130,8 @@ def ask(text: str, offers: Mapping[str, Offer], view: View) -> Answers | None:
                 lookups.ask(asked, view)
         if visitor.current().may("folders") and not stores.opened():
             page_link("store", words("card.store"), icon=":material/folder_open:", id=text)
+    if not offers:
+        stores.offers(words)
     held = lookups.kept()
     return held if held is not None and held.is_journey(text, query.to_dict()) else None
 

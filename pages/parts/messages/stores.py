@@ -85,10 +85,22 @@ def _offer(asked: str, roots: Sequence[str], words: Words) -> None:
     if asked:
         return
     st.caption(words("store.allowed", roots=escaped(words("comma").join(roots))))
-    if found := scans.stores_to_open():
+    offers(words)
+
+
+def to_open() -> list[str]:
+    """Store folders of the server that this visitor may open, where none is open yet."""
+    return scans.stores_to_open() if visitor.current().may("folders") and not opened() else []
+
+
+def offers(words: Words) -> None:
+    """Those, each with a click that opens it: the page then answers from it."""
+    if found := to_open():
         with st.container(horizontal=True, gap="small", vertical_alignment="center", key="store-offers"):
             for number, path in enumerate(found):
-                st.button(escaped(path), key=f"store-offer-{number}", type="tertiary", on_click=_open, args=(path,))
+                label = words("store.ask", path=escaped(path))
+                look: dict[str, Any] = {"type": "tertiary", "icon": ":material/folder_open:"}
+                st.button(label, key=f"store-offer-{number}", on_click=_open, args=(path,), **look)
 
 
 def offer_example(words: Words, *, message: bool = False) -> None:
