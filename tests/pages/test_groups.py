@@ -207,7 +207,7 @@ def test_a_group_without_an_offset_in_a_queue_is_never_0_behind(lang: str) -> No
     figures = {"done": (0, 0), "partly": (0, 2), "both": (7, 1), "behind": (7, 0)}
     rows = [progress.GroupRow(name, lag, unread, 1) for name, (lag, unread) in figures.items()]
     listed = str(html.groups(rows, GroupQuery("one", "Orders"), said))
-    of_store = str(html.of_store([OfTopic("Orders", row, None, 0, False) for row in rows], lambda each: "x", said))
+    of_store = str(html.of_store([OfTopic("Orders", row, None, 0, False) for row in rows], lambda each: "x", 0, said))
     for table in (listed, of_store):
         row_of = {
             name: re.sub("<[^>]*>", " ", re.split("</tr|</li", table[table.index(f">{name}<") :])[0]) for name in names

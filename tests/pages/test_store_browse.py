@@ -16,6 +16,10 @@ from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.answers.lookup.store_groups import OfTopic
 from idcore.base.catalogue import words
 from idcore.intake import store_uploads
+from idcore.presentation.reader import Reader
+from idcore.presentation.times import UTC
+from idcore.rocketmq.store import StoreFolder
+from idcore.rocketmq.store.commitlog import Stored
 from pages.parts.messages import store_groups, stores, uploads
 from tests.pages.test_messages import SECOND, buttons
 from tests.pages.test_pages import press, shown
@@ -151,6 +155,28 @@ def test_groups_of_a_store_lead_to_their_queues(
     assert one in page and "705" in page and "%DLQ%retry_group" in page and "2026-" in page and not app.exception
     app = open_page("groups", store=str(store), topic="No<b>", group="nobody", lang=lang)
     assert "No&lt;b&gt;" in shown(app) and not app.exception
+
+
+def test_the_group_whose_oldest_message_waits_longest_is_named(
+    open_page: Open, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with StoreFolder(store) as folder:
+        evidence, records = StoreEvidence(folder), [one for one in folder.log.walk() if isinstance(one, Stored)]
+        rows, offsets = store_groups.core.dated_rows_of(evidence), folder.config.offsets or {}
+        for each in rows:  # slow: every record of the log
+            read = offsets.get((each.topic, each.row.group), {})
+            waiting = [
+                one.record.store_timestamp
+                for one in records
+                if one.record.topic == each.topic and one.record.queue_offset >= read.get(one.record.queue_id, 1 << 60)
+            ]
+            assert each.oldest_ms == min(waiting, default=None), each
+        longest = store_groups.html.longest(rows, evidence.snapshot_ms, Reader(words("en"), UTC))
+        assert "Group **retry_group" in longest and "1 min 18 s before this copy" in longest
+        assert store_groups.html.longest(rows, evidence.snapshot_ms - 60_000, Reader(words("en"), UTC)) == ""
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(store.parent))
+    page = shown(open_page("groups", store=str(store)))
+    assert "waits longest" in page and "Oldest waits for" in page
 
 
 def test_the_table_of_groups_is_made_again_only_for_a_store_that_changed(

@@ -12,16 +12,22 @@ from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.rocketmq.store.commitlog import Stored
 
+MOST_DATED = 200
+
 
 @dataclass(frozen=True, slots=True)
 class OfTopic:
-    """A group in a topic; the first of a group has what it has besides topics: retries that wait, and dead letters."""
+    """A group in a topic; the first of a group has what it has besides topics: retries that wait, and dead letters.
+
+    `oldest_ms`: when the oldest message was stored that waits for it, of the MOST_DATED rows furthest behind.
+    """
 
     topic: str
     row: GroupRow
     waiting: int | None
     dead: int
     first: bool = True
+    oldest_ms: int | None = None
 
 
 def rows_of(evidence: StoreEvidence) -> list[OfTopic]:
@@ -63,6 +69,21 @@ def rows_of(evidence: StoreEvidence) -> list[OfTopic]:
     )
     names = [each.row.group for each in rows]
     return [replace(each, first=at == 0 or names[at - 1] != names[at]) for at, each in enumerate(rows)]
+
+
+def dated_rows_of(evidence: StoreEvidence) -> list[OfTopic]:
+    """The same, with the time of the oldest message that waits: a record is read for each queue of these."""
+    rows = rows_of(evidence)
+    behind = sorted((each for each in rows if each.row.lag), key=lambda each: -(each.row.lag or 0))[:MOST_DATED]
+    oldest = {id(each): _oldest_ms(evidence, each.topic, each.row.group) for each in behind}
+    return [replace(each, oldest_ms=oldest.get(id(each))) for each in rows]
+
+
+def _oldest_ms(evidence: StoreEvidence, topic: str, group: str) -> int | None:
+    """When the oldest message was stored that the group has not passed, by the queues whose records are there."""
+    waiting = [queue for queue in _queues(evidence, topic, group) if queue.lag and queue.offset is not None]
+    times = [_stored_ms(evidence, topic, queue.queue, max(queue.offset or 0, queue.begin or 0)) for queue in waiting]
+    return min(filter(None, times), default=None)
 
 
 def _row(evidence: StoreEvidence, topic: str, group: str) -> GroupRow:

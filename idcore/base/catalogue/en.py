@@ -3520,6 +3520,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "groups.store_said": "As of {at}, this store folder has **{groups}** in {topics}. {behind} behind, {waiting} with retries that wait, {dead} with dead letters.",
     "groups.store_none": "No file of this store folder has offsets of consumer groups. Copy the folder config of the broker too.",
     "groups.store_all": "All groups of the store folder",
+    "groups.store_longest": "Group **{group}** waits longest: the oldest message that it has not passed, of topic **{topic}**, was stored at **{at}**, {lasting} before this copy.",
+    "groups.col.oldest": "Oldest waits for",
     "groups.col.retries": "Retries that wait",
     "groups.col.dead": "Dead letters",
     "groups.unread": {

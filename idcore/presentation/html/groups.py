@@ -31,6 +31,7 @@ from idcore.presentation.reports.markup import Column, Html, fact_list, link, li
 
 MOST_ROWS = 300
 MOST_ISSUES = 8
+LEAST_WAIT_MS = 60_000  # of the oldest message that waits, to be named
 
 
 def _column(name: str, words: Words, cell: Callable[[Any], Any], *, mono: bool = False, right: bool = False) -> Column:
@@ -67,7 +68,7 @@ def groups(rows: Sequence[GroupRow], asked: GroupQuery, reader: Reader) -> Html:
     return listed(columns, ordered, words("groups.list"))
 
 
-def of_store(rows: Sequence[OfTopic], href: Callable[[OfTopic], str], reader: Reader) -> Html:
+def of_store(rows: Sequence[OfTopic], href: Callable[[OfTopic], str], snapshot_ms: int, reader: Reader) -> Html:
     """The groups of all topics of a store folder; each leads to its queues."""
     words, unknown = reader.words, reader.words("groups.not_known")
     name = lambda each: wrapped(each.row.group)  # noqa: E731
@@ -79,11 +80,31 @@ def of_store(rows: Sequence[OfTopic], href: Callable[[OfTopic], str], reader: Re
         _column("group", words, lambda each: link(name(each), href(each)) if each.topic else name(each), mono=True),
         _column("topic", words, lambda each: wrapped(each.topic) if each.topic else unknown, mono=True),
         _column("lag", words, lambda each: _lag(each.row, words), right=True),
+        _column("oldest", words, lambda each: waits(each, snapshot_ms, reader)),
         _column("retries", words, lambda each: own(each, each.waiting), right=True),
         _column("dead", words, lambda each: own(each, each.dead), right=True),
         _column("state", words, lambda each: _state(each.row, words)),
     ]
     return listed(columns, rows, words("groups.of_store"))
+
+
+def waits(each: OfTopic, snapshot_ms: int, reader: Reader) -> str:
+    """For how long the oldest message waits that a group has not passed; empty where none does."""
+    if each.oldest_ms is None or each.oldest_ms > snapshot_ms:
+        return ""
+    return reader.words.duration((snapshot_ms - each.oldest_ms) / 1_000)
+
+
+def longest(rows: Sequence[OfTopic], snapshot_ms: int, reader: Reader) -> str:
+    """The group whose oldest message waits longest, in a sentence; empty where none waits for a minute."""
+    dated = [each for each in rows if each.oldest_ms is not None and snapshot_ms - each.oldest_ms >= LEAST_WAIT_MS]
+    if not dated:
+        return ""
+    worst = min(dated, key=lambda each: each.oldest_ms or 0)
+    at, lasting = reader.stamp(worst.oldest_ms, "–"), waits(worst, snapshot_ms, reader)
+    return reader.words(
+        "groups.store_longest", group=escaped(worst.row.group), topic=escaped(worst.topic), at=at, lasting=lasting
+    )
 
 
 def position(at: str, progress: Progress, words: Words) -> Html | None:

@@ -35,7 +35,7 @@ def page(folder: Path, view: View) -> None:
 
 def _all(evidence: StoreEvidence, topic: str, view: View) -> None:
     words = view.words
-    every = cache.store_groups(evidence.store.state(), partial(core.rows_of, evidence))
+    every = cache.store_groups(evidence.store.state(), partial(core.dated_rows_of, evidence))
     rows = [each for each in every if topic in ("", each.topic)]
     if not rows:
         said(words("groups.none", topic=topic) if topic else words("groups.store_none"))
@@ -48,9 +48,13 @@ def _all(evidence: StoreEvidence, topic: str, view: View) -> None:
     figures = {name: f"{len({each.row.group for each in some}):,}" for name, some in told.items()}
     topics = words.count("topic", len({each.topic for each in rows if each.topic}))
     groups = words.count("group", len({each.row.group for each in rows}))
-    said(words("groups.store_said", at=view.stamp(evidence.snapshot_ms, "–"), groups=groups, topics=topics, **figures))
+    counted = words(
+        "groups.store_said", at=view.stamp(evidence.snapshot_ms, "–"), groups=groups, topics=topics, **figures
+    )
+    lead = html.longest(rows, evidence.snapshot_ms, view)
+    said(lead or counted, counted if lead else "")
     shown, _ = page_of(rows, "store_groups_page")
-    show_html(html.of_store(shown, partial(_href, view), view))
+    show_html(html.of_store(shown, partial(_href, view), evidence.snapshot_ms, view))
     pager(rows, "store_groups_page")
 
 
