@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from idcore.base.catalogue import words
 from idcore.intake import allowed
 from idcore.intake.intake import Dating, Source
-from idcore.presentation.triage.run_texts import runs_sentence
+from idcore.presentation.triage.run_texts import figures, runs_sentence
 from idcore.runs.runs import COMPARE, Run, Runs
 from idcore.server import jobs
 from idcore.spark import background
@@ -119,6 +119,15 @@ def test_a_run_is_named_in_the_list_and_on_its_pages(open_page: Open, run: str, 
     app.text_input(key=f"name-{run}").set_value("")
     press(app, "保存")
     assert "app.log, old.log.gz" in shown(app)
+
+
+def test_a_scan_of_the_list_says_what_was_found_and_what_was_rejected() -> None:
+    summary: dict[str, Any] = {"files": 1, "text_bytes": 2_048, "ids": 9, "refused": 0, "seconds": 0.5}
+    row = {"kind": "scan", "summary": summary}
+    assert figures(row, words("en")) == ["1 file", "2 KiB", "9 ID occurrences", "took 0.5 s"]
+    summary |= {"findings": {"error": 1, "warning": 2, "info": 4}, "refused": 3}
+    assert figures(row, words("en"))[:2] == ["1 error", "2 warnings"]
+    assert "3 strings rejected" in figures(row, words("en"))
 
 
 def test_pinned_runs_are_first_and_stay(open_page: Open, many: list[str], tmp_path: Path) -> None:

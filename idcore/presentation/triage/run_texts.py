@@ -82,7 +82,7 @@ def counted(rows: Sequence[Row], words: Words) -> str:
 
 
 def figures(row: Row, words: Words) -> list[str]:
-    """Files, bytes, ids, how long it took; of a comparison, how many ids are in one input only."""
+    """Errors and warnings, files, bytes, ids, how long it took; of a comparison, how many ids are in one input only."""
     summary = row["summary"]
     if not summary:
         return []
@@ -92,11 +92,13 @@ def figures(row: Row, words: Words) -> list[str]:
     if row["kind"] == FATES:
         return [sentences.answer(summary, words), words("runs.took", span=words.duration(summary["seconds"]))]
     took = [] if "follow" in summary else [words("runs.took", span=words.duration(summary["seconds"]))]
+    refused, found = summary["refused"] + summary.get("lookalikes", 0), summary.get("findings") or {}
     return [
+        *(words.count(f"finding_{name}", found[name]) for name in ("error", "warning") if found.get(name)),
         words.count("file", summary["files"]),
         words.bytes(summary["text_bytes"]),
         words.count("occurrence", summary["ids"]),
-        words.count("refused_token", summary["refused"] + summary.get("lookalikes", 0)),
+        *([words.count("refused_token", refused)] if refused else []),
         *took,
     ]
 
