@@ -124,7 +124,7 @@ def test_a_run_is_named_in_the_list_and_on_its_pages(open_page: Open, run: str, 
 def test_a_scan_of_the_list_says_what_was_found_and_what_was_rejected() -> None:
     summary: dict[str, Any] = {"files": 1, "text_bytes": 2_048, "ids": 9, "refused": 0, "seconds": 0.5}
     row = {"kind": "scan", "summary": summary}
-    assert figures(row, words("en")) == ["1 file", "2 KiB", "9 ID occurrences", "took 0.5 s"]
+    assert figures(row, words("en")) == ["1 file", "2.0 KiB", "9 ID occurrences", "took 500 ms"]
     summary |= {"findings": {"error": 1, "warning": 2, "info": 4}, "refused": 3}
     assert figures(row, words("en"))[:2] == ["1 error", "2 warnings"]
     assert "3 strings rejected" in figures(row, words("en"))
