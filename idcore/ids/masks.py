@@ -84,7 +84,7 @@ def _is_whole(parts: list[re.Match[str]], size: int) -> bool:
 def _digits_of_v6(text: str) -> str | None:
     """The 56 digits of an ID with an address of IPv6, as `digits_of` those of IPv4.
 
-    Fewer than 33 are those only if hardly an address of IPv4 begins so, or as such its time would be impossible.
+    Fewer than 33 are those only if hardly an address of IPv4 begins so, or each hidden digit has its sign.
     """
     parts = list(_PARTS.finditer(text))
     seen = [part for part in parts if part[1]]
@@ -94,10 +94,8 @@ def _digits_of_v6(text: str) -> str | None:
     digits, has_tail = _placed(parts, SIZE_V6)
     if len(digits) != SIZE_V6 or _OF_V6.match(digits) is None:
         return None
-    elapsed = seen[0][0][UNIQ_V4.digits_of("elapsed")]
-    is_no_v4 = elapsed != "" and not rules.elapsed_possible(int(elapsed.ljust(8, "0"), 16))
     is_hex = has_tail or not all(part[0].isdecimal() for part in seen)
-    is_alone = is_hex and (_OF_V6_ALONE.match(digits) is not None or is_no_v4)
+    is_alone = is_hex and _OF_V6_ALONE.match(digits) is not None
     return digits if count > SIZE or _is_whole(parts, SIZE_V6) or is_alone else None
 
 
