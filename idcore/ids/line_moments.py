@@ -103,7 +103,8 @@ _DATES = (
 )
 # Between a date and its time: signs, the cells of a table, the name of a field, a weekday.
 _JOIN = (  # a minute behind a plus or a hyphen is one of a zone
-    r"(?:T|,? (?:at|à|às|um|om|alle|в) |[\"' ,;]{1,3}time[\"']? ?[:=] ?[\"']?|_|[-+](?=\d\d[:.-]\d\d[:.-])|(?:</?[a-z]{1,8}>[ \t]?){1,4}"
+    r"(?:T|,? (?:at|à|às|um|om|alle|в) |[\"' ,;]{1,3}time[\"']? ?[:=] ?[\"']?|_"
+    r"|[-+](?=\d\d[:.-]\d\d[:.-])|(?:</?[a-z]{1,8}>[ \t]?){1,4}"
     r"|[\"']?[ ,;:@\[\]\t|]{0,3}[\"']?(?<=[^0-9]))"
 )
 _WEEKDAY = r"(?:[(（]?(?:(?:星期|周)[一二三四五六日天]|[日月火水木金土](?:曜日)?|[월화수목금토일](?:요일)?)[)）]? ?)?"

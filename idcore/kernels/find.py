@@ -540,32 +540,6 @@ def is_escaped_sign(p):
     return False
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
-def escape_before(p, size, digits):
-    """How many of the `size` digits at p belong to an escape that begins in front of them: `_escape` of the finder."""
-    before = load_8(p - U(1))
-    if before == signs.PERCENT:
-        twice = size >= 36 and load_8(p) == signs.TWO and load_8(p + U(1)) == signs.FIVE and is_escaped_sign(p + U(2))
-        return 4 if twice and size <= 60 and digits >> U(size - 4) & U(1) != U(0) else 2
-    if load_8(p - U(2)) == signs.BACKSLASH:
-        if before == signs.LOWER_X:
-            return 2
-        if before == signs.LOWER_U:
-            return 4
-    if (size <= 33 and before != signs.CARET) or size > 60:
-        return 0
-    count = 0
-    if before == signs.EQUALS and is_escaped_sign(p):
-        count = 2
-    elif before == signs.HASH or before == signs.BACKSLASH:
-        octal = is_octal(load_8(p + U(1))) and is_octal(load_8(p + U(2)))
-        if octal and signs.ZERO <= load_8(p) and load_8(p) <= signs.THREE:
-            count = 3
-    elif before == signs.CARET and signs.UPPER_A <= load_8(p) and load_8(p) <= signs.UPPER_F:
-        count = 1
-    return count if count and digits >> U(size - count) & U(1) != U(0) else 0
-
-
 @numba.njit(cache=True, nogil=True)
 def mask_sign(p):
     """How many bytes the sign of a mask at p has, and how many such signs are there; 0 of each where none is."""
@@ -619,6 +593,32 @@ def is_blank_of_v6(p, size):
     if load_8(p + U(2)) != signs.ZERO or load_8(p + U(3)) != signs.ONE:
         return False
     return has_label(p) or is_cut_v6(p, size)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def escape_before(p, size, digits):
+    """How many of the `size` digits at p belong to an escape that begins in front of them: `_escape` of the finder."""
+    before = load_8(p - U(1))
+    if before == signs.PERCENT:
+        twice = size >= 36 and load_8(p) == signs.TWO and load_8(p + U(1)) == signs.FIVE and is_escaped_sign(p + U(2))
+        return 4 if twice and size <= 60 and digits >> U(size - 4) & U(1) != U(0) else 2
+    if load_8(p - U(2)) == signs.BACKSLASH:
+        if before == signs.LOWER_X:
+            return 2
+        if before == signs.LOWER_U:
+            return 4
+    if (size <= 33 and before != signs.CARET) or size > 60:
+        return 0
+    count = 0
+    if before == signs.EQUALS and is_escaped_sign(p):
+        count = 0 if is_blank_of_v6(p, size) else 2
+    elif before == signs.HASH or before == signs.BACKSLASH:
+        octal = is_octal(load_8(p + U(1))) and is_octal(load_8(p + U(2)))
+        if octal and signs.ZERO <= load_8(p) and load_8(p) <= signs.THREE:
+            count = 3
+    elif before == signs.CARET and signs.UPPER_A <= load_8(p) and load_8(p) <= signs.UPPER_F:
+        count = 1
+    return count if count and digits >> U(size - count) & U(1) != U(0) else 0
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -826,8 +826,6 @@ def find(buf, origin, start, stop, what, rules, found):
                 full = True
                 break
             escape = escape_before(text + U(place), size, rules.digits)
-            if escape == 2 and is_blank_of_v6(text + U(place), size):
-                escape = 0
             place += escape
             size -= escape
             if is_cut_v6(text + U(place), size):

@@ -52,7 +52,7 @@ STYLES = {
     "mail": (f"Tue, 11 Feb 2025 20:57:47 +0800 sent {ID}", INSTANT),
     "asctime": (f"Tue Feb 11 20:57:47 2025 sent {ID}", WALL),
     "Date.toString": (f"Tue Feb 11 20:57:47 CST 2025 sent {ID}", WALL),
-    "German": (f"11. Febr. 2025 20:57:47 gesendet {ID}", WALL),
+    "German, shortened": (f"11. Febr. 2025 20:57:47 gesendet {ID}", WALL),
     "French": (f"11 févr. 2025 à 20:57:47 envoyé {ID}", WALL),
     "Portuguese": (f"11 de fevereiro de 2025 20:57:47 enviado {ID}", WALL),
     "Dutch": (f"dinsdag 11 februari 2025 20:57:47 {ID}", WALL),
