@@ -100,7 +100,8 @@ and an indent may be in front of its rest. Zero-width spaces and colours between
 in texts up to 4 MiB, packed ones too. Of a larger one it reads a sample of 64 KiB: what line breaks cut there is in
 the table `refused` (`broken_sample`). Behind a label that vouches, one digit too many is left off if the loader is
 known. So are two where the first digits are not {version}. Of an ID that a mask or an ellipsis ends or parts, `decode`
-and the pages name what is left (`masked`, `masked_parts`). Without a known loader it needs a label.
+and the pages name what is left (`masked`, `masked_parts`). Without a known loader it needs a label. More than 32
+digits are of IPv6. So are fewer that begin as an address of IPv4 hardly does. What is in front of its mask is no ID.
 
 Interpretations are ranked, never chosen in silence: the others are shown next to the first, with their reasons. A label
 is only a hint, because a printed MessageExt shows the offsetMsgId as `msgId`.

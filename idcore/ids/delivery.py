@@ -520,7 +520,9 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
     """What the line says happened, a detail of it, and the status that it names."""
     status = around.own("sendstatus")
     if status is not None:
-        number = whole_number(status)
+        if "SendStatus" in status:  # Arthas and debuggers print a type in front: @SendStatus[SEND_OK]
+            status = next((one for one in _STATUSES if one in around.part), None)
+        number = None if status is None else whole_number(status)
         return "sent", "", _STATUSES[number] if number is not None and number < len(_STATUSES) else status
     if around.phrase:
         event, _, detail = around.phrase.partition(":")

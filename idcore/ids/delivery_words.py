@@ -30,11 +30,34 @@ _ENDED_WELL = r"(?:success(?:ful(?:ly)?)?|succeeded|completed|ok)\b"
 _FAILURES, _SUCCESSES = "fail|exception|error", "success|succeeded|completed|ok"
 _NOT_YET = r"(?<!not )(?<!n't )(?<!never )(?<!not yet )(?<!cannot )(?<!not been )(?<!\bbe )(?<!waiting to )"
 _NO_ANSWER = r"(?! yet)(?! (?:an? |the )?(?:ack|response|reply|result|send)\b)"  # what a producer receives
-_UNDONE = "".join(f"(?<!{word})" for word in ("未", "未被", "未能", "没", "没有", "没有被", "不", "不能", "待", "无法"))
+_UNDONE = "".join(
+    f"(?<!{word})"
+    for word in (
+        "未",
+        "未被",
+        "未能",
+        "没",
+        "没有",
+        "没有被",
+        "不",
+        "不能",
+        "待",
+        "无法",
+        "未成功",
+        "未能成功",
+        "没有成功",
+        "没成功",
+    )
+)
 # Of consumers, groups, places and amounts it is no delivery that is spoken of.
 _CONSUME = f"{_UNDONE}消费(?!者|组|端|方|进度|位点|堆积|延迟|线程|队列|点位|能力|速度)"
 # What applications say, in the text around the id; the first that fits. The words in front are in every such text: most
 # texts are told apart by them.
+# What would be, and what is asked, is not said: these clauses count for nothing.
+_NOT_SAID = re.compile(
+    r"\b(?:if|whether|unless) [a-z#][^,;.\n]*|(?:如果|假如|倘若|一旦|若(?=消费|处理))[^,，。;；\n]*"
+    r"|[^,，。;；\n]*(?:是否|有没有|会不会)[^,，。;；\n]*|[^,，。.;；!\n]*(?:？|\?(?=\s|\Z))"
+)
 _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
     (code, tuple(words.split("|")), re.compile(pattern))
     for code, words, pattern in (
@@ -78,9 +101,13 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
             f"(?:{_CONSUME}[^\n成功，。,;；]{{0,10}}|(?:处理消息|消息处理)[^\n成功，。,;；]{{0,4}})"
             f"(?:失败|异常|出错|报错|不成功){_NOT_NONE}",
         ),
-        ("acked", _SUCCESSES, rf"\b(?<!to )consum\w{{0,4}}\b[^=:\n]{{0,20}}\b(?<!not ){_ENDED_WELL}{_NO_COUNT}"),
+        (
+            "acked",
+            _SUCCESSES,
+            rf"\b(?<!to ){_NOT_YET}consum\w{{0,4}}\b[^=:\n]{{0,20}}\b(?<!not )(?<!un){_ENDED_WELL}{_NO_COUNT}",
+        ),
         ("acked", "result|status", rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:success|ok\b)"),
-        ("acked", "success", rf"\bsuccess(?:ful|fully)? (?:consum|(?:process|handl)\w{{1,3}} {_MESSAGE})"),
+        ("acked", "success", rf"\b{_NOT_YET}success(?:ful|fully)? (?:consum|(?:process|handl)\w{{1,3}} {_MESSAGE})"),
         ("acked", "processed|handled", rf"{_MESSAGE}[^=:\n]{{0,60}}\b(?:processed|handled) {_ENDED_WELL}"),
         (
             "acked",
@@ -137,7 +164,7 @@ def word_of(near: str) -> str:
     """
     if "\\u" in near:  # letters as escapes of JSON
         near = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), near)
-    near = _SIGNS.sub(" # ", _ID.sub("#", near.lower()))
+    near = _NOT_SAID.sub(" ", _SIGNS.sub(" # ", _ID.sub("#", near.lower())))
     said = _word_of(near)
     if said in ("", "received") and "=" in near and any(end in near for end in _ENDS):
         return _word_of(_PAIRS.sub("", near)) or said  # `consume msgId=…, topic=t, failed: no stock`

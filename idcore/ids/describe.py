@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from idcore.ids import clock as clocks
-from idcore.ids import makers, masks
+from idcore.ids import makers
 from idcore.ids.assumptions import assumed
 from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, SentAt
@@ -241,8 +241,7 @@ def _head(verdict: Verdict, token: Token | None) -> dict[str, Any]:
     row = _NOTHING.copy()
     row["assumed"], row["joined"] = [], token is not None and token.whole in ("joined", "grouped")
     if verdict.error is not None and (verdict.reason or "").startswith("masked"):
-        size = masks.SIZES["client" if verdict.reason == "masked_client" else "uniq"]
-        row["cut"] = size - verdict.error.values["digits"]
+        row["cut"] = verdict.error.values["hidden"]
     row["lookalike"] = _LOOK_ALIKES.get(verdict.reason or "")
     row["text"] = verdict.text
     if token is not None:

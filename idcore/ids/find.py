@@ -83,7 +83,8 @@ LEAST_DIGITS = 20  # of an id that is cut: host, pid and loader of IPv4
 # because the rest may be in the next.
 _CUT = re.compile(
     rf"(?<![0-9A-Fa-f])([0-9A-Fa-f]{{{LEAST_DIGITS},{ID_DIGITS[0] - 1}}}"
-    rf"|{CLIENT_START}[0-9A-Fa-f]{{{CLIENT_V1.digits - len(CLIENT_START) - 1}}})"
+    rf"|{CLIENT_START}[0-9A-Fa-f]{{{CLIENT_V1.digits - len(CLIENT_START) - 1}}}"
+    rf"|[23Ff][0-9A-Fa-f]{{{ID_DIGITS[0]},{ID_DIGITS[-1] - 2}}})"  # of IPv6
     r"(?=[*…\"',;)\]}]|\.\.\.|x{3,}|X{3,}|\s+\S)"
 )
 # How a line ends that goes on in the next: a soft break of mail, a shell's or a hyphen, the sign of an editor, or the
@@ -292,12 +293,16 @@ def _places(text: str) -> list[tuple[int, int, int]]:
         start = first
         if first:
             start += _escape(text[max(0, first - 2) : first], text[first : first + 4], stop - first)
+            if text.startswith("=2001", first - 1) and (_vouched(text, first) or _is_cut_v6(text, first, stop)):
+                start = first  # an address of IPv6, and no blank
+        if _is_cut_v6(text, start, stop):
+            continue
         if _is_longer(text, start, stop):
             places.append((start, start + ID_DIGITS[0], first))
         elif stop - start in rules.CANDIDATE_DIGITS:
             places.append((start, stop, first))
     parted = list(_masked(text))
-    starts = {start for start, *_ in parted}
+    starts = {first for *_, first in [*places, *parted]}
     for cut in _CUT.finditer(text):
         if cut.start() in starts:
             continue
@@ -305,7 +310,8 @@ def _places(text: str) -> list[tuple[int, int, int]]:
         if len(cut[0]) < ID_DIGITS[0] and _of_known_client(text, cut.start()):
             is_one = is_masked or _vouched(text, cut.start())
         else:
-            is_one = _is_named_rest(text, cut.start(), cut[0]) and _is_of_no_uniq(text, cut)
+            vouches = len(cut[0]) > ID_DIGITS[0] or _is_of_no_uniq(text, cut)
+            is_one = vouches and _is_named_rest(text, cut.start(), cut[0])
         if is_one:
             places.append((*cut.span(), cut.start()))
     return sorted([*places, *parted])
@@ -323,7 +329,7 @@ def _masked(text: str) -> Iterator[tuple[int, int, int]]:
         return
     for match in masks.MASKED.finditer(text):
         start = match.start()
-        if masks.is_only_ended(match[0]) or masks.is_only_cut(match[0]):
+        if masks.is_only_ended(match[0]) or _HEX_WORD.fullmatch(match[0]) is not None:
             continue  # what `_CUT` finds
         if masks.is_loader_known(match[0]) or _is_named_rest(text, start, match[0]):
             yield (start, match.end(), start)
@@ -343,6 +349,11 @@ def _other_thing(text: str, start: int, stop: int) -> str:
     if len(digits) == ID_DIGITS[0] and digits == digits.lower() and rules.is_of_traceparent(*around):
         return rules.TRACEPARENT
     return rules.other_thing(text[max(0, start - 48) : start])
+
+
+def _is_cut_v6(text: str, start: int, stop: int) -> bool:
+    """Whether a run of digits is what a mask leaves in front of an ID with an address of IPv6."""
+    return masks.is_cut_v6(text[start : min(stop, start + ID_DIGITS[-1])], text[stop : stop + 2 * ID_DIGITS[-1]])
 
 
 def _is_longer(text: str, start: int, stop: int) -> bool:
@@ -403,6 +414,7 @@ def _tokens(
         if label is None and stop_before >= 0 and text[stop_before:start].strip(" \"'") == ",":
             label = label_before  # the next of a comma-joined list bears the name of the first
         longer = text[stop : stop + 1] in hexdigits and stop < len(text)
+        whole = _is_candidate(text[start:stop]) and not _is_cut_v6(text, start, stop)
         yield Token(
             text[start:stop],
             number,
@@ -412,7 +424,7 @@ def _tokens(
             prefix,
             _vouched(text, start),
             _other_thing(text, start, stop),
-            whole="longer" if longer else "whole" if _is_candidate(text[start:stop]) else "cut",
+            whole="longer" if longer else "whole" if whole else "cut",
             shown=rules.shows_id(_bytes(text[max(0, start - 40) : start]), _bytes(text[stop : stop + 8])),
             stored_ms=_nearest(stored, start),
         )

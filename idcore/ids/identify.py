@@ -181,9 +181,10 @@ def _of_rest(token: Token) -> Verdict:
         code = f"masked_{kind}"
     else:
         code = "masked_parts" if values["time"] == masks.HIDDEN else "masked_parts_timed"
-        if values["loader"] != masks.HIDDEN and masks.HIDDEN not in digits[:12] and values["counter"] == masks.HIDDEN:
+        if masks.is_process_seen(digits) and values["counter"] == masks.HIDDEN:
             code = "masked" if values["time"] == masks.HIDDEN else "masked_timed"
-    error = refuse(code, None, None, token.text, digits=len(digits) - digits.count(masks.HIDDEN), **values)
+    hidden = digits.count(masks.HIDDEN)
+    error = refuse(code, None, None, token.text, digits=len(digits) - hidden, hidden=hidden, **values)
     return Verdict(token.text, token.label, (), (), error, code)
 
 

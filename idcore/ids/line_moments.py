@@ -22,8 +22,22 @@ _EARLY_MS, _LATE_MS = 2_000, 10_000  # a line is written so much before, and aft
 _DAY_MS = 86_400_000
 _EPOCH = datetime(1970, 1, 1)
 _FIRST, _LAST = 1_262_304_000, 4_102_444_800  # seconds: 2010 and 2100, for numbers that may be an epoch
-_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTHS = {name: number for number, name in enumerate(_NAMES, 1)}
+# How the names of months begin: English, then French, Spanish, Portuguese, Italian, German, Dutch, Polish, Russian.
+_NAMES_OF_MONTHS = (
+    ("jan", "ene", "gen", "sty", "янв"),
+    ("feb", "fév", "fev", "lut", "фев"),
+    ("mar", "mär", "maa", "mrt", "мар"),
+    ("apr", "avr", "abr", "kwi", "апр"),
+    ("may", "mai", "mag", "mei", "maj", "май", "мая"),
+    ("jun", "juin", "giu", "cze", "июн"),
+    ("jul", "juil", "lug", "lip", "июл"),
+    ("aug", "aoû", "ago", "sie", "авг"),
+    ("sep", "set", "wrz", "сен"),
+    ("oct", "out", "ott", "okt", "paź", "окт"),
+    ("nov", "lis", "ноя"),
+    ("dec", "déc", "dic", "dez", "gru", "дек"),
+)
+_MONTHS = {name: number for number, names in enumerate(_NAMES_OF_MONTHS, 1) for name in names}
 _LEAP_YEAR = 2000
 _UNITS = {10: 1_000, 13: 1, 16: 1e-3, 19: 1e-6}  # milliseconds of one, by the number of digits
 
@@ -68,7 +82,8 @@ def _day(wall_ms: int) -> date:
     return date(1970, 1, 1) + timedelta(days=wall_ms // _DAY_MS)
 
 
-_YEAR, _NAME = r"(?:19|20)\d\d", rf"(?:{'|'.join(_NAMES)})"
+_YEAR, _NAME = r"(?:19|20)\d\d", rf"(?:{'|'.join(_MONTHS)})"
+_REST = r"[^\W\d_]*"  # of the name of a month
 _ZONE = r"(?: ?(?P<zone>(?:UTC|GMT)[+-]\d{1,2}(?::?\d\d)?\b|Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
 _GBK = "\ufffd{2}"  # a Chinese letter of GBK that was read as UTF-8
 # Dates in front of a time, each by its order. Of the last four the order is open: day or month, and the century.
@@ -77,10 +92,10 @@ _DATES = (
     rf"(?P<y1>{_YEAR})(?:[-/.年년]|{_GBK}) ?(?P<m1>\d{{1,2}})(?:[-/.月월]|{_GBK}) ?"
     rf"(?P<d1>\d{{1,2}})(?:[日일.]|{_GBK})?",
     rf"[IWEF]?(?P<y2>{_YEAR})(?P<m2>\d\d)(?P<d2>\d\d)",  # a letter in front as glog has it
-    rf"(?P<y3>{_YEAR})[-/. ](?P<n3>{_NAME})[a-z]*[-/. ](?P<d3>\d{{1,2}})",
-    rf"(?P<d4>\d{{1,2}})(?:[-/. ]|\. )(?P<n4>{_NAME})[a-z]*[-/. ,]{{1,2}}(?P<y4>{_YEAR})",
-    rf"(?P<n9>{_NAME})[a-z]*(?P<by>[-/.])(?P<d9>\d{{1,2}})(?P=by)(?P<y9>{_YEAR})",
-    rf"(?P<n5>{_NAME})[a-z]* {{1,2}}(?P<d5>\d{{1,2}}){_TH}(?:,? (?P<y5>{_YEAR}))?",
+    rf"(?P<y3>{_YEAR})[-/. ](?P<n3>{_NAME}){_REST}[-/. ](?P<d3>\d{{1,2}})",
+    rf"(?P<d4>\d{{1,2}})(?:[-/. ]|\. | de )(?P<n4>{_NAME}){_REST}(?:[-/. ,]{{1,2}}| de )(?P<y4>{_YEAR})(?: г\.)?",
+    rf"(?P<n9>{_NAME}){_REST}(?P<by>[-/.])(?P<d9>\d{{1,2}})(?P=by)(?P<y9>{_YEAR})",
+    rf"(?P<n5>{_NAME}){_REST} {{1,2}}(?P<d5>\d{{1,2}}){_TH}(?:,? (?P<y5>{_YEAR}))?",
     rf"(?P<a6>\d{{1,2}})(?P<sign>[-/.])(?P<b6>\d{{1,2}})(?P=sign)(?P<y6>{_YEAR})",
     r"(?P<c7>\d{1,2})(?P<cut>[-/.])(?P<m7>\d{1,2})(?P=cut)(?P<e7>\d{1,2})",
     rf"(?P<c8>\d\d)-(?P<n8>{_NAME})-(?P<e8>\d\d)",
@@ -88,7 +103,8 @@ _DATES = (
 )
 # Between a date and its time: signs, the cells of a table, the name of a field, a weekday.
 _JOIN = (  # a minute behind a plus or a hyphen is one of a zone
-    r"(?:T|,? at |[\"' ,;]{1,3}time[\"']? ?[:=] ?[\"']?|_|[-+](?=\d\d[:.-]\d\d[:.-])|(?:</?[a-z]{1,8}>[ \t]?){1,4}"
+    r"(?:T|,? (?:at|à|às|um|om|alle|в) |[\"' ,;]{1,3}time[\"']? ?[:=] ?[\"']?|_"
+    r"|[-+](?=\d\d[:.-]\d\d[:.-])|(?:</?[a-z]{1,8}>[ \t]?){1,4}"
     r"|[\"']?[ ,;:@\[\]\t|]{0,3}[\"']?(?<=[^0-9]))"
 )
 _WEEKDAY = r"(?:[(（]?(?:(?:星期|周)[一二三四五六日天]|[日月火水木金土](?:曜日)?|[월화수목금토일](?:요일)?)[)）]? ?)?"
@@ -99,8 +115,8 @@ _HALF_DAY = rf"(?:(?P<fore>{_FORENOON})|(?P<after>{_AFTERNOON}))? ?"
 _HALF_BEHIND = rf"(?: ?(?:(?P<foreb>{_FORENOON})|(?P<afterb>{_AFTERNOON})))?"
 # Days without a year: of syslog, of Docker and others, klog's, Chinese, and two numbers in any order.
 _NAMED_DAYS = (
-    rf"(?P<n1>{_NAME})[a-z]* {{1,2}}(?P<d1>\d{{1,2}}){_TH}",
-    rf"(?P<d2>\d{{1,2}})[-/. ]?(?P<n2>{_NAME})[a-z]*",
+    rf"(?P<n1>{_NAME}){_REST} {{1,2}}(?P<d1>\d{{1,2}}){_TH}",
+    rf"(?P<d2>\d{{1,2}})(?:[-/. ]|\. | de )?(?P<n2>{_NAME}){_REST}",
     r"[IWEF](?P<m3>\d\d)(?P<d3>\d\d)",
     r"(?P<m4>\d{1,2})[月월] ?(?P<d4>\d{1,2})[日일]",
     r"(?P<a5>\d{1,2})[-/.](?P<b5>\d{1,2})\.?",
@@ -136,6 +152,7 @@ _ESCAPED = re.compile(r"%(?:25)?(2[0-46-9A-Fa-f]|3[A-Fa-f]|5[B-Fb-f]|7[B-Eb-e])|
 _WIDE = str.maketrans("０１２３４５６７８９：／－．\u00a0\u202f\u3000", "0123456789:/-.   ")
 _NUMBER = re.compile(r"(?<![\w.])(?:\d{10}(?:\.(?P<f>\d{1,9}))?|\d{13}|\d{16}|\d{19})(?![\w.])")
 LONGEST_NAME = 40
+_CELL_ENDS = tuple(",;|\t")
 _NAMED = re.compile(
     r"(?:(?:\b|_|@)(?:ts|time|timestamp|timemillis|epoch(?:second|millis)?|datetime|__time__"
     r"|(?:event|log)_?time|realtime_timestamp)[\"']?\s*[=:]\s*[\"']?)\Z",
@@ -318,7 +335,8 @@ def moments_of(line: str) -> Iterator[Moment]:
     for pattern in (_DATED, _COMPACT, _TIME_FIRST):
         for match in pattern.finditer(line):
             if not is_due(line, match.start()):
-                yield from _of_match(match)
+                may_be_order = match[0].isdigit() and not _opens_or_is_named(line, match)
+                yield from (one._replace(sure=False) if may_be_order else one for one in _of_match(match))
     for number in _NUMBER.finditer(line):
         digits = number[0].partition(".")[0]
         ms = int(int(digits) * _UNITS[len(digits)])
@@ -326,8 +344,22 @@ def moments_of(line: str) -> Iterator[Moment]:
         if _FIRST * 1_000 <= ms < _LAST * 1_000 and not is_due(line, start):
             fraction = int((number["f"] or "0")[:3].ljust(3, "0"))
             resolution = 1_000 if len(digits) == 10 and number["f"] is None else 0
-            is_named = _NAMED.search(line[max(0, start - LONGEST_NAME) : start]) is not None
-            yield Moment(ms + fraction, 0, resolution, is_named or not line[:start].strip(" \t[({\"'"))
+            yield Moment(ms + fraction, 0, resolution, _is_time(line, start))
+
+
+def _opens_or_is_named(line: str, number: re.Match[str]) -> bool:
+    """Whether a date without signs is a time and no number of an order: those are also first cells of a table."""
+    return _is_time(line, number.start()) and (not line.startswith(_CELL_ENDS, number.end()) or number.start() > 0)
+
+
+def _is_time(line: str, start: int) -> bool:
+    """Whether a number has a name of times in front, or nothing: others may be numbers of orders.
+
+    >>> _is_time("ts=20250311205747", 3), _is_time("KEYS=20250311000017", 5)
+    (True, False)
+    """
+    before = line[max(0, start - LONGEST_NAME) : start]
+    return _NAMED.search(before) is not None or not line[:start].strip(" \t[({\"'")
 
 
 def _of_match(match: re.Match[str]) -> Iterator[Moment]:

@@ -1,19 +1,21 @@
-"""What a mask leaves of an ID of IPv4 or of a 5.x msgId: which digits are seen, of which kind, and what they say."""
+"""What a mask leaves of an ID: which digits are seen, of which kind, and what they say."""
 
 from __future__ import annotations
 
 import re
+from ipaddress import IPv6Address
 from typing import Literal
 
-from idcore.base.layout import CLIENT_START, CLIENT_V1, UNIQ_V4
+from idcore.base.layout import CLIENT_START, CLIENT_V1, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
 from idcore.ids import makers, rules
 from idcore.ids.clock import CLIENT_EPOCH_S, from_ms
 
 Kind = Literal["uniq", "offset", "client"]
 OFFSET_NAMES = frozenset({"offsetmsgid", "offsetid", "offset_msg_id", "origin_message_id"})
 SIZE = UNIQ_V4.digits
-_IP, _PID, _LOADER, _ELAPSED, _COUNTER = map(UNIQ_V4.digits_of, UNIQ_V4.names)
-SIZES: dict[Kind, int] = {"uniq": SIZE, "offset": SIZE, "client": CLIENT_V1.digits}
+SIZE_V6 = UNIQ_V6.digits
+_UNIQS = {layout.digits: layout for layout in (UNIQ_V4, UNIQ_V6)}
+_OFFSETS = {layout.digits: layout for layout in (OFFSET_V4, OFFSET_V6)}
 HIDDEN = "?"
 SIGNS = ("*", "…", "..", "xx", "XX", "•", "##")  # one of these is in every string with a mask
 _LEAST = 8  # digits that are seen: fewer show too little
@@ -21,14 +23,21 @@ _HEX, _DOTS = "[0-9A-Fa-f]", r"(?:…{1,2}|\.{2,6})"
 _MASK = rf"(?:[*•xX#]{{2,28}}|\*|{_DOTS})"
 # Such a sign next to a digit: `topic=*` is none.
 NEAR = re.compile(rf"[*•…](?:(?<={_HEX}.)|(?={_HEX}))|(?:[*•xX#]{{2}}|\.\.)(?:(?<={_HEX}..)|(?={_HEX}))")
-_PARTS = re.compile(rf"({_HEX}{{1,31}})|({_DOTS})|[*•xX#]+")
+_PARTS = re.compile(rf"({_HEX}{{1,{SIZE_V6 - 1}}})|({_DOTS})|[*•xX#]+")
 _OF_V6 = re.compile(r"[23]|F[C-E]", re.IGNORECASE)  # how an address of IPv6 begins, whose ids have 56 digits
+_OF_V6_ALONE = re.compile(r"2001|F[CD]|FE[89AB]", re.IGNORECASE)  # and how hardly one of IPv4 does
+# The signs of masks, and how many of each there are at least.
+_MASK_SIGNS = ((r"\*", 1), ("…", 1), ("•", 1), (r"\.", 2), ("#", 2), ("x", 2), ("X", 2))
+# Behind the first 32 digits or more of such an id: a mask and the rest of it, or a mask that is no pair for bold type.
+_BEHIND_V6 = re.compile(
+    rf"(?:{'|'.join(f'{sign}{{{least},{rules.MASK_SIGNS_MOST}}}' for sign, least in _MASK_SIGNS)})({_HEX}*)"
+)
+_ONLY_MASK = re.compile(r"\*{3}|•{3}|#{3}")
 _SEEN = re.compile(rf"{_HEX}{{20,33}}")
 _LITTLE_ENDIAN = re.compile(r"01..007F", re.IGNORECASE)  # of 127.0.x.1, which C++ clients turn round
-_WHOLE_LOADER = re.compile(rf"{_HEX}{{{_LOADER.stop - _LOADER.start}}}")
-MASKED = re.compile(
-    rf"(?<![0-9A-Za-z*….•#])(?:{_MASK})?{_HEX}{{1,31}}(?:{_MASK}{_HEX}{{1,31}}){{0,3}}(?:{_MASK})?(?![0-9A-Za-z])"
-)
+_WHOLE_LOADER = re.compile(rf"{_HEX}{{8}}")
+_RUN = rf"{_HEX}{{1,{SIZE_V6 - 1}}}"
+MASKED = re.compile(rf"(?<![0-9A-Za-z*….•#])(?:{_MASK})?{_RUN}(?:{_MASK}{_RUN}){{0,3}}(?:{_MASK})?(?![0-9A-Za-z])")
 
 
 def digits_of(text: str) -> str | None:
@@ -46,18 +55,62 @@ def digits_of(text: str) -> str | None:
     count = sum(len(part[0]) for part in seen)
     if count < _LEAST or count >= SIZE or len(seen) == len(parts):
         return None
-    whole = len(text) == SIZE and not any(part[2] for part in parts)
+    digits, has_tail = _placed(parts, SIZE)
+    is_hex = has_tail or not all(part[0].isdecimal() for part in seen)  # else a decimal that goes on
+    is_of_v4 = _is_whole(parts, SIZE) or _has_known_loader(digits) or (is_hex and _OF_V6.match(digits) is None)
+    return digits if len(digits) == SIZE and is_of_v4 else None
+
+
+def _placed(parts: list[re.Match[str]], size: int) -> tuple[str, bool]:
+    """The digits of an ID of so many with `?` for each that is hidden, and whether its last are seen."""
+    seen = [part for part in parts if part[1]]
+    end = parts[-1].end()
     head = seen[0][0] if seen[0].start() == 0 else ""
-    tail = seen[-1][0] if seen[-1].end() == len(text) and seen[-1].start() > 0 else ""
-    digits = head + HIDDEN * (SIZE - len(head) - len(tail)) + tail
-    dots = next((part.start() for part in parts if part[2]), len(text))
+    tail = seen[-1][0] if seen[-1].end() == end and seen[-1].start() > 0 else ""
+    digits = head + HIDDEN * (size - len(head) - len(tail)) + tail
+    dots = next((part.start() for part in parts if part[2]), end)
     for part in seen:
         put = digits[: part.start()] + part[0] + digits[part.end() :]
-        if len(put) == SIZE and part.start() < dots and (whole or _has_known_loader(put)):
+        if len(put) == size and part.start() < dots and (_is_whole(parts, size) or _has_known_loader(put)):
             digits = put
-    is_hex = tail != "" or not all(part[0].isdecimal() for part in seen)  # else a decimal that goes on
-    is_of_v4 = whole or _has_known_loader(digits) or (is_hex and _OF_V6.match(digits) is None)
-    return digits.upper() if len(digits) == SIZE and is_of_v4 else None
+    return digits.upper(), tail != ""
+
+
+def _is_whole(parts: list[re.Match[str]], size: int) -> bool:
+    """Whether each hidden digit of an ID has its sign."""
+    return parts[-1].end() == size and not any(part[2] for part in parts)
+
+
+def _digits_of_v6(text: str) -> str | None:
+    """The 56 digits of an ID with an address of IPv6, as `digits_of` those of IPv4.
+
+    Fewer than 33 are those only if hardly an address of IPv4 begins so, or each hidden digit has its sign.
+    """
+    parts = list(_PARTS.finditer(text))
+    seen = [part for part in parts if part[1]]
+    count = sum(len(part[0]) for part in seen)
+    if not _LEAST <= count < SIZE_V6 or "".join(part[0] for part in seen).islower():
+        return None
+    digits, has_tail = _placed(parts, SIZE_V6)
+    if len(digits) != SIZE_V6 or _OF_V6.match(digits) is None:
+        return None
+    is_hex = has_tail or not all(part[0].isdecimal() for part in seen)
+    is_alone = is_hex and _OF_V6_ALONE.match(digits) is not None
+    return digits if count > SIZE or _is_whole(parts, SIZE_V6) or is_alone else None
+
+
+def is_cut_v6(digits: str, behind: str) -> bool:
+    """Whether digits in front of a text are the first of an ID with an address of IPv6, whose rest is masked.
+
+    >>> is_cut_v6("20010DB885A3000000008A2E03707334", "****AD33"), is_cut_v6("20010DB885A3000000008A2E03707334", "** ")
+    (True, False)
+    """
+    if not SIZE <= len(digits) < SIZE_V6 or _OF_V6.match(digits) is None:
+        return False
+    mask = _BEHIND_V6.match(behind)
+    if mask is None or len(digits) > SIZE:
+        return mask is not None
+    return 0 < len(mask[1]) < SIZE_V6 - SIZE or (mask[1] == "" and _ONLY_MASK.match(behind) is not None)
 
 
 def rest_of(text: str, label: str | None = None) -> tuple[Kind, str] | None:
@@ -72,6 +125,8 @@ def rest_of(text: str, label: str | None = None) -> tuple[Kind, str] | None:
     ('client', '01087190669A0000073C????????000003')
     """
     digits = digits_of(text)
+    if digits is None or not _has_known_loader(digits):
+        digits = _digits_of_v6(text) or digits
     if digits is None and len(text) < SIZE and is_only_cut(text):
         digits = text.upper().ljust(SIZE, HIDDEN)
     if digits is not None and _has_known_loader(digits):
@@ -86,7 +141,8 @@ def rest_of(text: str, label: str | None = None) -> tuple[Kind, str] | None:
 
 def _is_of_broker(digits: str, label: str | None) -> bool:
     """Whether the port is a usual one of brokers, or the name says so and the port may be one."""
-    port = int(digits[8:16], 16) if HIDDEN not in digits[8:16] else None
+    seen = digits[_OFFSETS[len(digits)].digits_of("port")]
+    port = int(seen, 16) if HIDDEN not in seen else None
     if label is not None and label.lower() in OFFSET_NAMES:
         return port is None or 0 < port <= rules.PORT_LIMIT
     return port is not None and rules.is_usual_port(port)
@@ -104,7 +160,7 @@ def _client_digits(text: str, is_named: bool) -> str | None:
     """
     parts = list(_PARTS.finditer(text))
     seen = [part for part in parts if part[1]]
-    count, size = sum(len(part[0]) for part in seen), SIZES["client"]
+    count, size = sum(len(part[0]) for part in seen), CLIENT_V1.digits
     is_marked = text.startswith(CLIENT_START) and _LITTLE_ENDIAN.match(text) is None
     if not is_marked or not _LEAST <= count < size or len(text) == SIZE:
         return None
@@ -118,8 +174,14 @@ def _client_digits(text: str, is_named: bool) -> str | None:
     return (head + HIDDEN * (size - count) + tail).upper()
 
 
+def is_process_seen(digits: str) -> bool:
+    """Whether host, pid and loader of what is left of a msgId are seen."""
+    return HIDDEN not in digits[: _UNIQS[len(digits)].digits_of("loader").stop]
+
+
 def _has_known_loader(digits: str) -> bool:
-    return _WHOLE_LOADER.fullmatch(loader := digits[_LOADER]) is not None and makers.is_known(int(loader, 16))
+    loader = digits[_UNIQS.get(len(digits), UNIQ_V4).digits_of("loader")]
+    return _WHOLE_LOADER.fullmatch(loader) is not None and makers.is_known(int(loader, 16))
 
 
 def is_only_ended(text: str) -> bool:
@@ -130,8 +192,8 @@ def is_only_ended(text: str) -> bool:
 
 def is_loader_known(text: str) -> bool:
     """Whether the loader of a known client is seen."""
-    digits = digits_of(text)
-    return digits is not None and _has_known_loader(digits)
+    every = digits_of(text), _digits_of_v6(text)
+    return any(digits is not None and _has_known_loader(digits) for digits in every)
 
 
 def values_of(kind: Kind, digits: str) -> dict[str, str]:
@@ -141,9 +203,14 @@ def values_of(kind: Kind, digits: str) -> dict[str, str]:
 
 def _offset_fields(digits: str) -> dict[str, str]:
     """Address, port and offset; of an offset that is seen in part its hex digits."""
-    offset = digits[16:]
+    layout = _OFFSETS[len(digits)]
+    offset = digits[layout.digits_of("offset")]
     shown = f"0x{offset}" if HIDDEN in offset else f"{int(offset, 16):,}"
-    return {"host": _host(digits), "port": _number(digits[8:16]), "offset": shown if offset.strip(HIDDEN) else HIDDEN}
+    return {
+        "host": _host(digits, layout),
+        "port": _number(digits[layout.digits_of("port")]),
+        "offset": shown if offset.strip(HIDDEN) else HIDDEN,
+    }
 
 
 def _client_fields(digits: str) -> dict[str, str]:
@@ -160,9 +227,20 @@ def _client_fields(digits: str) -> dict[str, str]:
     return values
 
 
-def _host(digits: str) -> str:
-    octets = (digits[at : at + 2] for at in range(_IP.start, _IP.stop, 2))
-    return ".".join(HIDDEN if HIDDEN in octet else str(int(octet, 16)) for octet in octets)
+def _host(digits: str, layout: Layout) -> str:
+    """An address, each octet of IPv4 or group of IPv6 `?` where a digit of it is hidden; that of a broker in brackets.
+
+    >>> _host("20010DB8" + "?" * 24, UNIQ_V6)
+    '2001:db8:?:?:?:?:?:?'
+    """
+    seen = digits[layout.digits_of("ip")]
+    if layout.digits == SIZE:
+        octets = (seen[at : at + 2] for at in range(0, len(seen), 2))
+        return ".".join(HIDDEN if HIDDEN in octet else str(int(octet, 16)) for octet in octets)
+    groups = (seen[at : at + 4] for at in range(0, len(seen), 4))
+    parts = ":".join(HIDDEN if HIDDEN in group else f"{int(group, 16):x}" for group in groups)
+    host = parts if HIDDEN in parts else str(IPv6Address(parts))
+    return f"[{host}]" if layout is OFFSET_V6 else host
 
 
 def seen_fields(digits: str) -> dict[str, str]:
@@ -171,16 +249,18 @@ def seen_fields(digits: str) -> dict[str, str]:
     >>> seen_fields("AC11????????????????????????0001")["host"]
     '172.17.?.?'
     """
+    layout = _UNIQS[len(digits)]
+    pid, loader, elapsed, counter = (digits[layout.digits_of(name)] for name in layout.names[1:])
     values = {
-        "host": _host(digits),
-        "pid": _number(digits[_PID]),
-        "loader": HIDDEN if HIDDEN in digits[_LOADER] else digits[_LOADER],
+        "host": _host(digits, layout),
+        "pid": _number(pid),
+        "loader": HIDDEN if HIDDEN in loader else loader,
         "day": HIDDEN,
         "time": HIDDEN,
-        "counter": _number(digits[_COUNTER]),
+        "counter": _number(counter),
     }
-    if HIDDEN not in digits[_ELAPSED] and rules.elapsed_possible(int(digits[_ELAPSED], 16)):
-        days, ms = divmod(int(digits[_ELAPSED], 16), 86_400_000)
+    if HIDDEN not in elapsed and rules.elapsed_possible(int(elapsed, 16)):
+        days, ms = divmod(int(elapsed, 16), 86_400_000)
         values["day"] = str(days + 1)
         values["time"] = f"{ms // 3_600_000:02d}:{ms // 60_000 % 60:02d}:{ms / 1000 % 60:06.3f}"
     return values

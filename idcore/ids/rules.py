@@ -48,6 +48,8 @@ TRACEPARENT = "traceparent"  # what names the trace ID of one, besides a name in
 LABEL_SIGNS = " \"':=[,"
 LABEL_SIGNS_MOST = 4
 
+MASK_SIGNS_MOST = 28  # signs of a mask that are looked at
+
 # What shows of a string without such a name that it may be an ID: a word of messages in so many bytes in front of it;
 # else on each side, behind so many signs at most, its line ends or it is one value of several.
 MESSAGE_WORDS = (b"msg", b"mess", b"mq", "消息".encode(), "消息".encode("gbk"))

@@ -109,6 +109,7 @@ LABELS = _words(map(str.encode, rules.VOUCHING_LABELS))
 THINGS = _words(map(str.encode, rules.OTHER_THINGS))
 TRACES = np.array([thing in rules.TRACES for thing in rules.OTHER_THINGS])
 MESSAGES, MESSAGE_WITHIN, CELL_SIGNS_MOST = _words(rules.MESSAGE_WORDS), rules.MESSAGE_WITHIN, rules.CELL_SIGNS_MOST
+MASK_SIGNS_MOST = rules.MASK_SIGNS_MOST
 LONGEST_NAME, OTHER_SIGNS_MOST = rules.LONGEST_NAME, rules.OTHER_SIGNS_MOST
 # The rows of THINGS by their last letter, a to z, and where in these those of each letter begin.
 BY_LAST = np.array(sorted(range(len(THINGS)), key=lambda row: rules.OTHER_THINGS[row][-1]))
@@ -539,6 +540,61 @@ def is_escaped_sign(p):
     return False
 
 
+@numba.njit(cache=True, nogil=True)
+def mask_sign(p):
+    """How many bytes the sign of a mask at p has, and how many such signs are there; 0 of each where none is."""
+    first = load_8(p)
+    width = 1
+    if first == signs.WIDE:  # … and •
+        if load_8(p + U(1)) != signs.WIDE_SECOND:
+            return 0, 0
+        third = load_8(p + U(2))
+        if third != signs.ELLIPSIS_THIRD and third != signs.BULLET_THIRD:
+            return 0, 0
+        width = 3
+    elif not (first == signs.STAR or first == signs.HASH or first == signs.DOT or first | 32 == signs.LOWER_X):
+        return 0, 0
+    count = 0
+    while count < MASK_SIGNS_MOST:
+        at = p + U(count * width)
+        if load_8(at) != first or (width == 3 and load_8(at + U(2)) != load_8(p + U(2))):
+            break
+        count += 1
+    return width, count
+
+
+@numba.njit(cache=True, nogil=True)
+def is_cut_v6(p, size):
+    """Whether so many digits at p are the first of an ID of IPv6, whose rest is masked: `masks.is_cut_v6`."""
+    first, second = load_8(p), load_8(p + U(1)) | 32
+    is_f = first | 32 == signs.LOWER_F and signs.LOWER_C <= second and second <= signs.LOWER_E
+    if size < 32 or size > 55 or not (first == signs.TWO or first == signs.THREE or is_f):
+        return False
+    end = p + U(size)
+    width, count = mask_sign(end)
+    first = load_8(end)
+    if count == 0 or (count == 1 and width == 1 and first != signs.STAR):
+        return False
+    if size > 32:
+        return True
+    behind = end + U(count * width)
+    rest = ~hex_mask_64(behind)
+    digits = np.int64(trailing_zeros(rest)) if rest != U(0) else 64
+    third = load_8(end + U(2))
+    is_mask = count >= 3 and (first == signs.STAR or first == signs.HASH or third == signs.BULLET_THIRD)
+    return digits < 24 and (digits > 0 or is_mask)
+
+
+@numba.njit(cache=True, nogil=True)
+def is_blank_of_v6(p, size):
+    """Whether `=20` in front of 01 at p is the beginning of an address of IPv6, and no escape of a blank."""
+    if load_8(p - U(1)) != signs.EQUALS or load_8(p + U(1)) != signs.ZERO or load_8(p) != signs.TWO:
+        return False
+    if load_8(p + U(2)) != signs.ZERO or load_8(p + U(3)) != signs.ONE:
+        return False
+    return has_label(p) or is_cut_v6(p, size)
+
+
 @numba.njit(cache=True, nogil=True, inline="always")
 def escape_before(p, size, digits):
     """How many of the `size` digits at p belong to an escape that begins in front of them: `_escape` of the finder."""
@@ -555,7 +611,7 @@ def escape_before(p, size, digits):
         return 0
     count = 0
     if before == signs.EQUALS and is_escaped_sign(p):
-        count = 2
+        count = 0 if is_blank_of_v6(p, size) else 2
     elif before == signs.HASH or before == signs.BACKSLASH:
         octal = is_octal(load_8(p + U(1))) and is_octal(load_8(p + U(2)))
         if octal and signs.ZERO <= load_8(p) and load_8(p) <= signs.THREE:
@@ -772,6 +828,8 @@ def find(buf, origin, start, stop, what, rules, found):
             escape = escape_before(text + U(place), size, rules.digits)
             place += escape
             size -= escape
+            if is_cut_v6(text + U(place), size):
+                continue
             if is_longer(text + U(place), size, rules):
                 size = 32
             if size > 63 or rules.digits >> U(size) & U(1) == U(0):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numba
 
 TAB, NEWLINE, RETURN, SPACE, QUOTE, HASH, PERCENT, AMPERSAND, APOSTROPHE = b"\t\n\r \"#%&'"
-PLUS, COMMA, HYPHEN, DOT, SLASH = b"+,-./"
+STAR, PLUS, COMMA, HYPHEN, DOT, SLASH = b"*+,-./"
 ZERO, ONE, TWO, THREE, FIVE, SEVEN, NINE = b"0123579"
 COLON, SEMICOLON, LESS, EQUALS, GREATER, BRACKET, BACKSLASH, CARET, UNDERSCORE, BAR = b":;<=>[\\^_|"
 UPPER_A, UPPER_F, UPPER_T, UPPER_Z = b"AFTZ"
-LOWER_A, LOWER_D, LOWER_E, LOWER_G, LOWER_I, LOWER_M, LOWER_N = b"adegimn"
+LOWER_A, LOWER_C, LOWER_D, LOWER_E, LOWER_F, LOWER_G, LOWER_I, LOWER_M, LOWER_N = b"acdefgimn"
 LOWER_P, LOWER_R, LOWER_T, LOWER_U, LOWER_X, LOWER_Z = b"prtuxz"
+WIDE, WIDE_SECOND, BULLET_THIRD, ELLIPSIS_THIRD = b"\xe2\x80\xa2\xa6"  # of • and …
 NOT_ASCII = 0x80  # the least byte of a letter that has several
 
 

@@ -16,6 +16,7 @@ from idcore.ids.broken_lines import unbroken
 from idcore.ids.clock import Clock
 from idcore.ids.dating import dates_of
 from idcore.ids.identify import Verdict, identify
+from tests.scan.reading import tokens
 
 pytestmark = pytest.mark.quick
 ID = "0A6408A4001E18B4AAC20E41363B0037"
@@ -158,6 +159,47 @@ def test_what_a_mask_leaves_is_told(text: str, reason: str, told: str) -> None:
     assert verdict.best is None and verdict.reason == reason and told in str(verdict.error)
 
 
+SIX = "20010DB885A3000000008A2E03707334473C7D4991AD336AEA5703E0"
+HOST = "host 2001:db8:85a3::8a2e:370:7334"
+DAY_10 = "day 10 of a month at 23:37:24.823"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "told"),
+    [
+        (f"msgId={SIX[:36]}****{SIX[42:]}", "masked_parts_timed", f"{HOST}, pid 18236, loader ?, counter 992"),
+        (f"msgId={SIX[:32]}****{SIX[40:]}", "masked_parts_timed", DAY_10),
+        (f"msgId={SIX[:32]}****", "masked_parts", f"{HOST}, pid ?"),
+        (f"msgId={SIX[:34]}…", "masked_parts", f"{HOST}, pid ?"),
+        (f"msgId={SIX[:48]}...", "masked", f"{HOST}, pid 18236, loader 7D4991AD"),
+        (f"msgId={SIX[:33]}, t", "masked_parts", f"33 digits of a msgId, the rest is masked or cut off (?): {HOST}"),
+        (f"msgId={SIX[:8]}{'*' * 20}{SIX[28:]}", "masked_parts_timed", "host 2001:db8:?:?:?:?:?:7334, pid 18236"),
+        (f"messageId: {SIX[:8]}****{SIX[-4:]}", "masked_parts", "host 2001:db8:?:?:?:?:?:?, pid ?"),
+        (f"offsetMsgId={SIX[:32]}00002A9F0000****", "masked_offset", "[2001:db8:85a3::8a2e:370:7334]:10911"),
+    ],
+)
+def test_what_a_mask_leaves_of_an_id_of_ipv6_is_told(text: str, reason: str, told: str) -> None:
+    (verdict,) = read(text)
+    assert verdict.best is None and verdict.reason == reason and told in str(verdict.error)
+    assert verdict.text == re.split("[=,]| ", text.replace(": ", "="))[1]
+
+
+def test_the_first_digits_of_a_masked_id_of_ipv6_are_no_other_id() -> None:
+    """Neither door reads them as 32 digits of IPv4, nor `=20` in front of them as a blank and a 5.x msgId."""
+    masked = [
+        f"{SIX[:size]}{mask}{SIX[size + 4 :]}" for size in (32, 34, 36) for mask in ("****", "…", "••", "##", "xx")
+    ]
+    shown = [
+        f"{name}={one}" for one in (*masked, f"{SIX[:32]}***", f"{SIX[:36]}..", SIX[:36]) for name in ("msgId", "no")
+    ]
+    for text in shown[:-1]:
+        assert ids(text) == [] and list(tokens(text.encode())) == [], text
+    for text in (f"**{SIX[:32]}**", f"{SIX[:32]}…", f"{SIX[:32]}...", f"{SIX[:32]}..{SIX[:32]}", f"{ID}****{ID[:4]}"):
+        whole = text.lstrip("*")[:32]
+        assert whole in ids(text) and whole in [token.text for token in tokens(text.encode())], text
+    assert ids(f"=?utf-8?Q?message=20{CLIENT}?=") == [CLIENT]
+
+
 @pytest.mark.parametrize("text", ["0138****56785678", "01234567..0123456789", "messageId=0123456789..."])
 def test_a_number_with_a_mask_is_no_5x_msgid(text: str) -> None:
     """It may be a telephone number. A real one has its version, a MAC address, times: some letter is seen."""
@@ -176,7 +218,8 @@ def test_a_number_with_a_mask_is_no_5x_msgid(text: str) -> None:
         f"msgId={ID[:3]}…{ID[-4:]}",  # too little
         f"msgId={ID[:12]}**{ID[12:]}",  # too much
         "see file 0A1B2C3D...4E5F",
-        "msgId=2408845202900028B10ADF0D6...",  # an IPv6 host: of 56 digits
+        "msgId=2408845202900028B10ADF0D6...",  # of IPv4 or of IPv6
+        "transactionId=2FD4E1C67A2D28FCED849EE1BB76E7391B93EB12".lower() + ", t",
         "messageId=1234567890..",
         "messageId=12345678901234567890…",
         "msgId=138****56789...",

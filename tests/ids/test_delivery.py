@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from idcore.ids.delivery import Delivery, DeliveryReader, DeliveryText, deliveries
+from idcore.ids.delivery_words import word_of
 from idcore.ids.receipts import Recall, Receipt
 
 ID, OFFSET = "0A141E28126418B4AAC26531F659001F", "0A09000200002A9F00000000000AAE60"
@@ -509,3 +510,22 @@ def test_the_key_of_a_message_is_no_message_of_its_own() -> None:
     )
     text.close()
     assert {one.msg_id for one in text.found} == {"0A00012900002A9F000000000363F621"}
+
+
+@pytest.mark.parametrize(
+    ("text", "event"),
+    [
+        ("如果消费失败会重试", ""),
+        ("will retry 3 times if consume failed, msgId=1", ""),
+        ("Was message 1 consumed?", ""),
+        ("这条消息是否消费成功？", ""),
+        ("消费是否成功", ""),
+        ("message 1 was not consumed successfully", ""),
+        ("消息未成功消费", ""),
+        ("消费失败，为什么？", "failed"),
+        ("GET /consume?msgId=1 consume failed", "failed"),
+        ("消息已消费成功", "acked"),
+    ],
+)
+def test_what_is_asked_or_would_be_or_is_denied_is_no_delivery(text: str, event: str) -> None:
+    assert word_of(text) == event

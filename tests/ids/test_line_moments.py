@@ -52,6 +52,12 @@ STYLES = {
     "mail": (f"Tue, 11 Feb 2025 20:57:47 +0800 sent {ID}", INSTANT),
     "asctime": (f"Tue Feb 11 20:57:47 2025 sent {ID}", WALL),
     "Date.toString": (f"Tue Feb 11 20:57:47 CST 2025 sent {ID}", WALL),
+    "German, shortened": (f"11. Febr. 2025 20:57:47 gesendet {ID}", WALL),
+    "French": (f"11 févr. 2025 à 20:57:47 envoyé {ID}", WALL),
+    "Portuguese": (f"11 de fevereiro de 2025 20:57:47 enviado {ID}", WALL),
+    "Dutch": (f"dinsdag 11 februari 2025 20:57:47 {ID}", WALL),
+    "Polish": (f"11 lutego 2025 20:57:47 {ID}", WALL),
+    "Russian": (f"11 февр. 2025 г., 20:57:47 отправлено {ID}", WALL),
     "Spark": (f"25/02/11 20:57:47 INFO Sender: {ID}", WALL),
     "JavaScript": (f"Tue Feb 11 2025 20:57:47 GMT+0800 (China Standard Time) sent {ID}", INSTANT),
     "Date.toString with an offset": (f"Tue Feb 11 20:57:47 GMT+08:00 2025 sent {ID}", INSTANT),
@@ -144,6 +150,16 @@ def test_what_an_id_does_not_prove_dates_it_only_where_its_order_is_known() -> N
         "time first, day first",
         "bornTimestamp in seconds",
     }
+
+
+@pytest.mark.parametrize("front", ["KEYS=", "orderNo:", "key: [", "单号", '"id":', "", "订单 "])
+def test_a_number_that_begins_like_a_date_dates_nothing_that_its_id_does_not_prove(front: str) -> None:
+    """It is that of an order: `20250211000017` as a time would put the ID a month back."""
+    line = f"{front}20250211000017,{ID},sent"
+    assert moment_of(line) is None and other_of(line) is None
+    proved = moment_of(line.replace("20250211000017", "20250211205747"))
+    assert proved is not None and proved.is_proved_by(ELAPSED)
+    assert moment_of(f"time=20250211000017 {ID}") is not None and moment_of(f"[20250211000017] {ID}") is not None
 
 
 @pytest.mark.parametrize(
@@ -268,6 +284,10 @@ def test_of_two_orders_the_id_chooses() -> None:
 
 
 DATES = [
+    "11. Febr. 2025",
+    "11 de fevereiro de 2025",
+    "11 февр. 2025 г.",
+    "11 février 2025 à",
     "2025-02-11",
     "2025/2/11",
     "20250211",

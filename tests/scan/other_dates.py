@@ -8,8 +8,17 @@ from functools import lru_cache
 
 DAY = 86_400_000
 EPOCH = datetime(1970, 1, 1)
-NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-YEAR, NAME = r"((?:19|20)\d\d)", rf"({'|'.join(NAMES)})[a-z]*"
+ENGLISH = "jan feb mar apr may jun jul aug sep oct nov dec"
+FRENCH, SPANISH = "jan fév mar avr mai juin juil aoû sep oct nov déc", "ene feb mar abr may jun jul ago sep oct nov dic"
+PORTUGUESE, ITALIAN = (
+    "jan fev mar abr mai jun jul ago set out nov dez",
+    "gen feb mar apr mag giu lug ago set ott nov dic",
+)
+GERMAN, DUTCH = "jan feb mär apr mai jun jul aug sep okt nov dez", "jan feb mrt apr mei jun jul aug sep okt nov dec"
+POLISH, RUSSIAN = "sty lut mar kwi maj cze lip sie wrz paź lis gru", "янв фев мар апр мая июн июл авг сен окт ноя дек"
+LANGUAGES = (ENGLISH, FRENCH, SPANISH, PORTUGUESE, ITALIAN, GERMAN, DUTCH, POLISH, RUSSIAN)
+MONTHS = {name: month for names in LANGUAGES for month, name in enumerate(names.split(), 1)} | {"maa": 3, "май": 5}
+YEAR, NAME = r"((?:19|20)\d\d)", rf"({'|'.join(MONTHS)})[^\W\d_]*"
 TAGS, SIGNS = r"(?:</?[a-z]{1,8}>[ \t]?){1,4}", r"[\"']?[ ,;:@\[\]\t|]{0,3}[\"']?(?<=\D)"
 DAY_OF_WEEK = (
     r"(?:[(（]?(?:(?:星期|周)[一二三四五六日天]|[日月火水木金土](?:曜日)?|[월화수목금토일](?:요일)?)[)）]? ?)?"
@@ -31,7 +40,9 @@ HALVES = {
 }
 HALF = rf"({'|'.join(HALVES)}|[ap]\.? ?m(?![a-z])\.?)"
 OF_FIELD = r"[\"' ,;]{1,3}time[\"']? ?[:=] ?[\"']?"
-TO_TIME = rf"T|,? at |{OF_FIELD}|_|\+(?=\d\d[:.-]\d\d[:.-])|-(?=\d\d[:.-]\d\d[:.-])|{TAGS}|{SIGNS}"
+TO_TIME = (
+    rf"T|,? (?:at|à|às|um|om|alle|в) |{OF_FIELD}|_|\+(?=\d\d[:.-]\d\d[:.-])|-(?=\d\d[:.-]\d\d[:.-])|{TAGS}|{SIGNS}"
+)
 JOIN = rf"(?:{TO_TIME}){DAY_OF_WEEK}{HALF}? ?"
 COLONS = r"(\d{1,2})[:：](\d\d)(?:[:：](\d\d)(?:[.,:](\d{1,9}))?)?(?![\d:：])"
 LETTERS = r"(\d{1,2})[时時点시] ?(\d{1,2})[分분](?: ?(\d{1,2})[秒초])?"
@@ -46,7 +57,7 @@ STYLES = [
     (rf"{YEAR}(?:[-/.年년]|��) ?(\d{{1,2}})(?:[-/.月월]|��) ?(\d{{1,2}})(?:[日일.]|��)?", "ymd"),
     (rf"[IWEF]?{YEAR}(\d\d)(\d\d)", "ymd"),
     (rf"{YEAR}[-/. ]{NAME}[-/. ](\d{{1,2}})", "ynd"),
-    (rf"(\d{{1,2}})(?:[-/. ]|\. ){NAME}[-/. ,]{{1,2}}{YEAR}", "dny"),
+    (rf"(\d{{1,2}})(?:[-/. ]|\. | de ){NAME}(?:[-/. ,]{{1,2}}| de ){YEAR}(?: г\.)?", "dny"),
     *((rf"{NAME}{sign}(\d{{1,2}}){sign}{YEAR}", "ndy") for sign in ("-", "/", r"\.")),
     (rf"{NAME} {{1,2}}(\d{{1,2}}){TH},? {YEAR}", "ndy"),
     (rf"{NAME} {{1,2}}(\d{{1,2}}){TH}", "nd"),
@@ -58,7 +69,7 @@ STYLES = [
 # Of a day without a year; each with the order of its groups, of two numbers in any.
 DAYS = [
     (rf"{NAME} {{1,2}}(\d{{1,2}}){TH}", "nd"),
-    (rf"(\d{{1,2}})[-/. ]?{NAME}", "dn"),
+    (rf"(\d{{1,2}})(?:[-/. ]|\. | de )?{NAME}", "dn"),
     (r"[IWEF](\d\d)(\d\d)", "md"),
     (r"(\d{1,2})[月월] ?(\d{1,2})[日일]", "md"),
     (r"(\d{1,2})[-/.](\d{1,2})\.?", "ab"),
@@ -153,7 +164,7 @@ def _days_in(line: str) -> tuple[tuple[int, int], ...]:
         told = dict(zip(order, match.groups()[:2], strict=True))
         days = [(told.get("a"), told.get("b")), (told.get("b"), told.get("a"))]
         if "d" in told:
-            days = [(told.get("m") or str(NAMES.index(told["n"].lower()) + 1), told["d"])]
+            days = [(told.get("m") or str(MONTHS[told["n"].lower()]), told["d"])]
         read = (_time_of((2000, int(month or 0), int(day or 0)), half_day, times, half) for month, day in days)
         found += [one for one in read if one is not None]
     return tuple(found)
@@ -261,7 +272,7 @@ def _told(date: list[str | None], rest: list[str | None], order: str) -> list[Ot
             days = days[:1] if first == second_ else days
             sure = len(days) == 1
         else:
-            month = NAMES.index(told["n"].lower()) + 1 if "n" in told else int(told["m"])
+            month = MONTHS[told["n"].lower()] if "n" in told else int(told["m"])
             days = [(int(year), month, int(told["d"]))]
     made = [(day, one) for day in days if (one := _time_of(day, half_day, times, half)) is not None and _fits(zone)]
     if "c" in told and any(one[2] == other[2] for one, _ in made for other, _ in made if one != other):
@@ -272,7 +283,7 @@ def _told(date: list[str | None], rest: list[str | None], order: str) -> list[Ot
 def _short_years(told: dict[str, str]) -> list[tuple[int, int, int]]:
     c, e = int(told["c"]), int(told["e"])
     if "n" in told:
-        month = NAMES.index(told["n"].lower()) + 1
+        month = MONTHS[told["n"].lower()]
         days = [(c, month, e), (e, month, c)]
     else:
         m = int(told["m"])
@@ -286,7 +297,9 @@ def _compact(line: str) -> list[Other]:
         *numbers, fraction, zone = match.groups()
         wall = None if is_coming(line[: match.start()]) else _wall(*map(int, numbers))
         if wall is not None and _fits(zone):
-            found.append((wall + int(fraction or 0), ahead_of(zone), 0 if fraction else 1_000, True))
+            is_first = match.start() == 0 and line[match.end() : match.end() + 1] in [*",;|\t"]
+            sure = not match[0].isdigit() or (is_time(line[: match.start()]) and not is_first)
+            found.append((wall + int(fraction or 0), ahead_of(zone), 0 if fraction else 1_000, sure))
     return found
 
 
@@ -299,10 +312,14 @@ def _numbers(line: str) -> list[Other]:
             before = line[: match.start()]
             if is_coming(before):
                 continue
-            sure = NAMED.search(before[-40:]) is not None or not before.strip(" \t[({\"'")
             rest = int(fraction.ljust(3, "0")[:3]) if fraction else 0
-            found.append((ms + rest, 0, 1_000 if len(whole) == 10 and not fraction else 0, sure))
+            found.append((ms + rest, 0, 1_000 if len(whole) == 10 and not fraction else 0, is_time(before)))
     return found
+
+
+def is_time(before: str) -> bool:
+    """Whether a number is called a time, or has nothing in front."""
+    return NAMED.search(before[-40:]) is not None or not before.strip(" \t[({\"'")
 
 
 def _wall(year: int, month: int, day: int, hour: int, minute: int, second: int) -> int | None:

@@ -37,6 +37,11 @@ OTHERS = {
     *("parent", "passwd", "password", "pwd", "req", "request", "secret", "sess", "session", "sha", "sign", "signature"),
     *("salt", "span", "tid", "token", "trace", "uuid"),
 }
+V6 = re.compile(rb"[23]|[Ff][C-Ec-e]")
+MASK = re.compile(
+    rb"(?:\*{1,28}|(?:\xe2\x80\xa6){1,28}|(?:\xe2\x80\xa2){1,28}|\.{2,28}|#{2,28}|x{2,28}|X{2,28})([0-9A-Fa-f]*)"
+)
+ONLY_MASK = re.compile(rb"\*{3}|#{3}|(?:\xe2\x80\xa2){3}")
 TRACED = re.compile(rb"[0-9A-Fa-f]{2}-\Z"), re.compile(rb"-[0-9A-Fa-f]{16}-")
 EDGE = re.compile(rb"(?P<signs>[ \"'\r,;|\t]{0,4})(?P<end>\Z|\0)?")
 NOT_LETTERS, CAMEL_CASE = r"[^A-Za-z]", r"[^A-Za-z]|(?<=[a-z])(?=[A-Z])"
@@ -58,6 +63,11 @@ def tokens(data: bytes) -> Iterator[Token]:
         start = run.start()
         before = data[max(0, start - 2) : start]
         size = run.end() - start
+        if V6.match(run[0]) and 32 <= size < 56 and is_masked(size, data[run.end() : run.end() + 112]):
+            continue
+        is_address = data[start - 1 : start + 4] == b"=2001" and LABEL.search(
+            data[: start - 1][-16:].rstrip(b" \"':=[,")
+        )
         for pattern in (
             rb"%25(?:3d|3a|22|5b|2c|20)",
             rb"=(?:3d|3a|22|5b|2c|20)",
@@ -65,7 +75,12 @@ def tokens(data: bytes) -> Iterator[Token]:
             rb"\^(?-i:[A-F])",
         ):
             escape = re.match(pattern, data[start - 1 : start + 5], re.IGNORECASE) if start else None
-            if escape is not None and before not in (rb"\x", rb"\u") and size + 1 - len(escape[0]) in (32, 34, 56):
+            if (
+                escape is not None
+                and not is_address
+                and before not in (rb"\x", rb"\u")
+                and size + 1 - len(escape[0]) in (32, 34, 56)
+            ):
                 start += len(escape[0]) - 1
                 break
         else:
@@ -73,6 +88,8 @@ def tokens(data: bytes) -> Iterator[Token]:
                 start += 2
             elif before == rb"\u":
                 start += 4
+        if start > run.start() and V6.match(data, start) and is_masked(run.end() - start, data[run.end() :][:112]):
+            continue
         front = data[max(0, start - 64) : start]
         labelled = LABEL.search(front[: len(front) - len(longest_tail(front))]) is not None
         text = data[start : run.end()].decode("ascii")
@@ -87,6 +104,14 @@ def tokens(data: bytes) -> Iterator[Token]:
             traced = len(text) == 32 and text == text.lower() and TRACED[0].search(front) and TRACED[1].match(behind)
             name = "traceparent" if traced else called(data[max(0, start - 64) : start].decode("latin-1"))
             yield Token(start, text, labelled, name, is_shown(front, behind))
+
+
+def is_masked(size: int, behind: bytes) -> bool:
+    """Whether what is behind so many digits of an IPv6 address hides the rest of an ID."""
+    found = MASK.match(behind)
+    if found is None or not 32 <= size < 56:
+        return False
+    return size > 32 or 0 < len(found[1]) < 24 or (not found[1] and ONLY_MASK.match(behind) is not None)
 
 
 def longest_tail(front: bytes) -> bytes:

@@ -123,24 +123,43 @@ def read(text: str) -> Counter[tuple[object, ...]]:
     return found
 
 
+def scanned(path: str) -> Counter[tuple[object, ...]]:
+    """What a scan of a file says, in the same entries."""
+    tables = scan_local([path], month_rows(AT, UTC))
+    seen: Counter[tuple[object, ...]] = Counter()
+    for row in tables["processes"].to_pylist():
+        key = (row["layout"], row["host"], row["pid"], row["loader"], row["first_elapsed_ms"], row["first_counter"])
+        seen[key] += row["ids"]
+    for row in tables["brokers"].to_pylist():
+        seen["offset", row["address"], row["min_offset"]] += row["ids"]
+    for row in tables["clients"].to_pylist():
+        seen["client", row["mac"], row["pid"], row["min_sequence"]] += row["ids"]
+    for row in tables["refused"].to_pylist():
+        seen["refused", row["reason"]] += row["ids"]
+    for row in tables["lookalikes"].to_pylist():
+        seen["refused", ALIKE[row["reason"]]] += row["ids"]
+    return seen + Counter({("refused", "trace_id"): tables["files"]["trace_ids"].to_pylist()[0]})
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_the_kernel_judges_every_token_as_identify_does(seed: int, on_disk: Callable[..., str]) -> None:
     pick = random.Random(seed)
     # A scan tells the values of single ids where a key has one id: so every line is a file of its own here.
     lines = [pick.choice(FRONTS) + token(pick) + pick.choice(("", ",", "%22", "g", " ")) for _ in range(400)]
     for number, line in enumerate(lines):
-        tables = scan_local([on_disk(line.encode(), f"{number}.log")], month_rows(AT, UTC))
-        seen: Counter[tuple[object, ...]] = Counter()
-        for row in tables["processes"].to_pylist():
-            key = (row["layout"], row["host"], row["pid"], row["loader"], row["first_elapsed_ms"], row["first_counter"])
-            seen[key] += row["ids"]
-        for row in tables["brokers"].to_pylist():
-            seen["offset", row["address"], row["min_offset"]] += row["ids"]
-        for row in tables["clients"].to_pylist():
-            seen["client", row["mac"], row["pid"], row["min_sequence"]] += row["ids"]
-        for row in tables["refused"].to_pylist():
-            seen["refused", row["reason"]] += row["ids"]
-        for row in tables["lookalikes"].to_pylist():
-            seen["refused", ALIKE[row["reason"]]] += row["ids"]
-        seen += Counter({("refused", "trace_id"): tables["files"]["trace_ids"].to_pylist()[0]})
-        assert seen == read(line), line
+        assert scanned(on_disk(line.encode(), f"{number}.log")) == read(line), line
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_kernel_passes_over_what_a_mask_cuts_as_the_finder_does(seed: int, on_disk: Callable[..., str]) -> None:
+    pick = random.Random(seed)
+    for number in range(250):
+        head = pick.choice(("20010DB8", "2001", "FD00", "fe80", "2A02", "3FFF", "FF02", "AC110001", "0A000001"))
+        size, rest = pick.choice((32, 32, 33, 34, 36, 40, 55, 56)), pick.choice((0, 0, 1, 14, 20, 23, 24, 32))
+        digits = head + f"{pick.getrandbits(240):060X}"
+        mask = pick.choice("*…•.#xX") * pick.choice((1, 2, 3, 4, 28, 29))
+        front = pick.choice((*FRONTS, "msgId=", "no=", "=3D", "msgId=20", "no=20"))
+        line = f"{front}{digits[:size]}{mask}{digits[-rest:] if rest else ''}{pick.choice(('', ' ', ', ', 'g'))}"
+        seen, wanted = scanned(on_disk(line.encode(), f"{number}.log")), read(line)
+        told = {key: count for key, count in wanted.items() if not str(key[1]).startswith("masked")}
+        assert seen == told, line
