@@ -93,3 +93,7 @@ def test_what_cannot_be_told_does_not_fit(tmp_path: Path) -> None:
     assert not fits(folder)
     path.write_bytes(b"PAR1")
     assert not fits(folder)
+
+
+def test_a_file_that_is_gone_is_not_damaged(tmp_path: Path) -> None:
+    assert table_sizes.files_fit([tmp_path / "made-anew.parquet"])

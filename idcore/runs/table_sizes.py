@@ -35,6 +35,8 @@ def files_fit(paths: Sequence[Path], columns: Sequence[str] | None = None, whole
             status = path.stat()
             for group in _sizes(str(path), (status.st_mtime_ns, status.st_size), wanted, whole):
                 size = size + group if whole else max(size, group)
+        except FileNotFoundError:  # it was made anew meanwhile: nothing is read of it
+            continue
         except (pa.ArrowException, CoreError, OSError, ValueError):
             return False  # damaged, or so written that Arrow alone could read it
         if size > MOST:

@@ -54,7 +54,11 @@ def locate(run: Run, roots: Roots = None) -> None:
     `roots` are the open folders, of a scan of the server's files.
     """
     summary = run.summary or {}
-    if Index.open(run.path / FOLDER) is not None and not is_old(run, summary):
+
+    def is_there() -> bool:
+        return Index.open(run.path / FOLDER) is not None and not is_old(run, summary)
+
+    if is_there():
         return
     plan = run.planned
     files = _inputs(plan, summary, roots)
@@ -68,6 +72,8 @@ def locate(run: Run, roots: Roots = None) -> None:
     try:
         pieces = _pieces(plan, deal(_splits(files), TASK), shown, run.path, aside)
         write_text(aside / NAME, json.dumps({"version": VERSION, "parts": pieces}))
+        if is_there():  # of another, who was faster: somebody may be reading it
+            return
         shutil.rmtree(run.path / FOLDER, ignore_errors=True)
         aside.rename(run.path / FOLDER)
     finally:

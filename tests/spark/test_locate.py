@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,6 +82,27 @@ def test_a_store_has_a_line_for_each_record(tmp_path: Path) -> None:
     assert index.rows == (run.summary or {})["ids"] > 0
     found = index.page(index.select(Filter()).rows)
     assert all(one.text[one.at :].startswith(one.id) for one in found)
+
+
+@pytest.mark.usefixtures("spark")
+def test_an_index_that_another_made_meanwhile_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(logs.mixed(3, 90).data)
+    run = scanned(tmp_path / "runs", [path])
+    assert background.locating(run).wait(60)
+    made, kept = run.path / locate.FOLDER, tmp_path / "kept"
+    made.rename(kept)
+    number, whole = (kept / "index.json").stat().st_ino, locate._pieces
+
+    def slow(*args: Any) -> Any:
+        pieces = whole(*args)
+        kept.rename(made)
+        return pieces
+
+    monkeypatch.setattr(locate, "_pieces", slow)
+    locate.locate(run)
+    assert (made / "index.json").stat().st_ino == number, "somebody may be reading it"
+    assert [one.name for one in run.path.iterdir() if one.name.startswith(f".{locate.FOLDER}-")] == []
 
 
 @pytest.mark.usefixtures("spark")
