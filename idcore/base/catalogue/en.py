@@ -1217,6 +1217,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "report.folders": "Folders of the input: {names}",
     "report.versions": "Versions: {versions}.",
     "report.link": "In the console: {address}",
+    "report.clock": "The log's clock is {zone}; times outside the log lines are {here}.",
     "report.scan": "Scan: {title}",
     "report.open": "Open in the console",
     "report.counters": "Busiest counters",

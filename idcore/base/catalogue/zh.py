@@ -1179,6 +1179,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "report.folders": "输入所在目录：{names}",
     "report.versions": "版本：{versions}。",
     "report.link": "在控制台中查看：{address}",
+    "report.clock": "日志的时钟是 {zone}；日志行以外的时间为 {here}。",
     "report.scan": "扫描：{title}",
     "report.open": "在控制台中打开",
     "report.counters": "最繁忙的计数器",
