@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # pandas for pictures alone; the boxes of the page are up bef
     from idcore.scan.compare import Difference
 
 _FEW_TIMES = 5  # bins; of fewer it is not said that they are alike
+_LEAST_EACH = 5  # IDs of a bin on average, missing and not: of fewer the test of independence is not exact
 _FEW = 10  # IDs that are missing; of fewer no place is named
 _MOST_OF, _NEWS = 0.8, 0.2  # the share of a place that is named, and how much less it has of all
 _NO_CHANCE = 12  # powers of e (Chernoff's bound): of a thousand random inputs about one names a place or a time
@@ -128,7 +129,7 @@ def is_even(comparison: Compared, side: str) -> bool:
     """
     rows = [(missing, ids) for of, _, missing, ids in comparison.rates if of == side and ids]
     gone, every = (sum(column) for column in zip(*rows, strict=True)) if rows else (0, 0)
-    if len(rows) < _FEW_TIMES or gone < _FEW * len(rows) or gone == every:
+    if len(rows) < _FEW_TIMES or min(gone, every - gone) < _LEAST_EACH * len(rows):
         return False
     share = gone / every
     squares = sum((missing - ids * share) ** 2 / (ids * share * (1 - share)) for missing, ids in rows)
