@@ -344,22 +344,22 @@ def test_sides_of_a_gap_without_an_order_come_before_the_other_lines() -> None:
     assert text.splitlines() == ["b:5  x", "gap", "a:9  x", "…", "a:3  x"]
 
 
-def seven_gaps() -> str:
-    """Seven processes; each misses IDs, the last one most."""
+def seven_gaps(apart: int = 0) -> str:
+    """Seven processes; each misses IDs, the last one most, at once or so many seconds apart."""
     return "\n".join(
         f"msgId=0A0000{host:02X}0D5818B4AAC2{1_000_000 + n * 1000:08X}{n:04X}"
         for n in range(200)
         for host in range(1, 8)
-        if n not in range(90, 92 + host)
+        if n not in range(90 + apart * host, 92 + host + apart * host)
     )
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_of_several_processes_the_headline_has_the_widest_gap(tmp_path: Path, lang: str) -> None:
-    shown, found = reader(lang=lang), judged(tmp_path, seven_gaps()).table("findings").to_pandas()
+    shown, found = reader(lang=lang), judged(tmp_path, seven_gaps(12)).table("findings").to_pandas()
     said, brief = finding_texts.headline(found, shown), shown.words.count("process", 7).replace("**", "")
     assert brief in said.replace("**", "") and "10.0.0.7 pid 3416" in said and "10.0.0.6" not in said
-    assert shown.words.count("id", 9) in said and "00:18:09.000" in said and shown.words.duration(10) in said
+    assert shown.words.count("id", 9) in said and "00:19:33.000" in said and shown.words.duration(10) in said
     one = finding_texts.headline(found[found["subject"].str.startswith("10.0.0.2 ")], shown)
     assert shown.words.count("id", 4) in one and "10.0.0.7" not in one
 
