@@ -10,7 +10,7 @@ import pytest
 from idcore.base.catalogue import words
 from idcore.ids.origins import BrokerAddress
 from idcore.presentation.triage.compared import Compared
-from idcore.presentation.triage.compared_texts import compared_sentence, concentrated, densest
+from idcore.presentation.triage.compared_texts import compared_sentence, concentrated, densest, is_even, kinds_of
 from idcore.scan.compare import Difference
 
 pytestmark = pytest.mark.quick
@@ -73,3 +73,28 @@ def test_equal_figures_of_both_kinds_are_said_once() -> None:
         apart = compared_sentence(Compared((*stored, *messages[:1]), {}, ()), said)
         assert said("compare.alike") not in apart and apart.count("msgId") == apart.count("offsetMsgId") == 1
         assert compared_sentence(Compared((), {}, ()), said) == said("compare.none")
+
+
+def test_only_what_is_missing_everywhere_alike_is_called_even() -> None:
+    r = random.Random(7)
+    alike = (Counter({at: sum(r.random() < 0.67 for _ in range(80)) for at in range(15)}) for _ in range(200))
+    even = [is_even(by_time(missing, [80] * 15), "before") for missing in alike]
+    assert sum(even) >= 190
+    whole = [80] * 15
+    for uneven in (
+        Counter({**dict.fromkeys(range(15), 20), 7: 70}),
+        Counter({at: 3 * at + 5 for at in range(15)}),
+        Counter({at: 60 * (at % 2) + 5 for at in range(15)}),
+    ):
+        assert not is_even(by_time(uneven, whole), "before")
+    assert not is_even(by_time(Counter(dict.fromkeys(range(15), 2)), whole), "before"), "too few to say"
+    assert not is_even(by_time(Counter(dict.fromkeys(range(3), 40)), [80] * 3), "before"), "too few times"
+    assert not is_even(Compared((), {}, ()), "before")
+
+
+def test_a_file_of_ids_says_of_what_it_counts() -> None:
+    rows = (*by_place(Counter({0: 2}), [5, 5]).rows, *by_place(Counter({1: 2}), [5, 5], "uniq").rows)
+    for lang, said in (("en", "2 msgIds + 2 offsetMsgIds"), ("zh", "2 个 msgId + 2 个 offsetMsgId")):
+        assert kinds_of(Compared(rows, {"before": ["x"] * 4}, ()), "before", words(lang)) == said
+        cut = kinds_of(Compared(rows, {"before": ["x"] * 3}, ()), "before", words(lang))
+        assert cut == words(lang).count("id", 3) and "+" not in cut

@@ -78,3 +78,24 @@ def _key(code: str) -> str:
 def _bare(code: str) -> str:
     """The English sentence of a reason without values: `decode` prints many of them for each id."""
     return words()(_key(code))
+
+
+# What a reason says of an interpretation, after the points that it has in `scoring`; others are remarks.
+FOR = frozenset(
+    """port_bytes port_fits port_known port_node pid_zero little_endian little_endian_shape version_01 lost_version
+    label_client label_offset loader_stream loader_stream_25 loader_known loader_zero case_upper case_go elapsed_fits
+    elapsed_slack seconds_fit seconds_le seconds_rust neighbour_broker neighbour_process neighbour_client
+    rand_seed""".split()  # noqa: SIM905
+)
+AGAINST = frozenset(
+    """pid_zero_too little_endian_maybe little_endian_not uuid_v4 label_against label_key loader_unknown case_mixed
+    case_lower elapsed_known_maker elapsed_label born_apart stored_apart seconds_open seconds_rust_open seconds_odd
+    time_to_come time_before_rocketmq host_odd""".split()  # noqa: SIM905
+)
+
+
+def side_of(reason: Reason) -> str:
+    """Whether a reason is `for` an interpretation or `against` it, as each error is; empty for a remark."""
+    if reason.code in AGAINST or reason.key.startswith("error."):
+        return "against"
+    return "for" if reason.code in FOR else ""

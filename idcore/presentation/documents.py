@@ -31,6 +31,8 @@ OF_PAGE = {
 }
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 _CODE = re.compile(r"(^```.*?^```|`[^`\n]*`)", re.DOTALL | re.MULTILINE)
+_STORY = re.compile(r"`\?story=([\w.-]+)`")
+_PAGE = re.compile(r"<http://127\.0\.0\.1:8501/(\w+)>")
 _HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 
 
@@ -79,8 +81,10 @@ def section(text: str, part: str) -> str | None:
     return None
 
 
-def linked(document: Document, text: str, href: Callable[[str, str], str]) -> str:
-    """The Markdown of a document for a page: `href` has the address of a document and its part.
+def linked(document: Document, text: str, href: Callable[[str, str], str], page: Callable[..., str]) -> str:
+    """The Markdown of a document for a page: `href` has the address of a document and its part, `page` that of a page.
+
+    Pages of the console and stories of the lab become links to this console.
 
     A link to what no document is becomes its text, and a picture goes. A dollar sign is one: pages read formulas.
     """
@@ -98,4 +102,12 @@ def linked(document: Document, text: str, href: Callable[[str, str], str]) -> st
     # Links hold code, so they are found first; what is left of code and of prose is told apart afterwards.
     blocks = re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE)
     made = "".join(block if block.startswith("```") else _LINK.sub(link, block) for block in blocks)
-    return "".join(one if one.startswith("`") else one.replace("$", r"\$") for one in _CODE.split(made))
+    return "".join(_in_console(one, page) for one in _CODE.split(made))
+
+
+def _in_console(text: str, page: Callable[..., str]) -> str:
+    """Code, of which a story is a link to the lab; or prose, whose pages are links."""
+    if text.startswith("`"):
+        story = _STORY.fullmatch(text)
+        return text if story is None else f"[{text}]({page('lab', story=story[1])})"
+    return _PAGE.sub(lambda at: f"[{at[1]}]({page(at[1])})", text).replace("$", r"\$")

@@ -17,7 +17,9 @@ if found is None:
     session.stop()
 
 section = documents.section(found.text, part) if part else None
-text = documents.linked(found, section or found.text, lambda doc, at: shown.href("help", doc=doc, part=at or None))
+text = documents.linked(
+    found, section or found.text, lambda doc, at: shown.href("help", doc=doc, part=at or None), shown.href
+)
 title, _, body = text.partition("\n")
 st.title(title.lstrip("# "), anchor=False)
 with st.container(horizontal=True, gap="medium"):

@@ -30,7 +30,7 @@ def compared(one: Reading) -> None:
     state, other = st.session_state, st.query_params.get("with", "").strip()
     state["anatomy_with"] = other
     into = lambda: into_address({"with": (state.get("anatomy_with") or "").strip()})  # noqa: E731
-    st.text_input(words("pair.box"), key="anatomy_with", on_change=into, placeholder=example.SAMPLES[one.id.kind])
+    st.text_input(words("pair.box"), key="anatomy_with", on_change=into, placeholder=words("anatomy.placeholder"))
     if not other:
         return
     with problems.caught():
@@ -77,7 +77,7 @@ heading("page.anatomy")
 # load
 text = st.query_params.get("id", "").strip()
 st.session_state["anatomy_id"] = text
-st.text_input(words("anatomy.box"), key="anatomy_id", on_change=into_link, placeholder=example.SAMPLES["uniq"])
+st.text_input(words("anatomy.box"), key="anatomy_id", on_change=into_link, placeholder=words("anatomy.placeholder"))
 if not text:
     said(words("anatomy.lead"))
     with st.container(horizontal=True, gap="small"):

@@ -132,7 +132,14 @@ def _relative(page: str, **asked: str | Sequence[str] | None) -> str:
 
 
 def absolute(page: str, **asked: str | Sequence[str] | None) -> str:
-    """An address with its server, for what leaves the console; empty where nobody asked for a page."""
+    """An address with its server, for what leaves the console, and the zone in sight: who opens it sees its times.
+
+    Empty where nobody asked for a page.
+    """
     parts = urlsplit(st.context.url or "")
     path = parts.path.rpartition("/")[0]
-    return f"{parts.scheme}://{parts.netloc}{path}/{_relative(page, **asked)}" if parts.netloc else ""
+    return (
+        f"{parts.scheme}://{parts.netloc}{path}/{_relative(page, **{'zone': view().zone_name, **asked})}"
+        if parts.netloc
+        else ""
+    )

@@ -85,7 +85,7 @@ with st.container(horizontal=True, gap="medium"):
     download(words("compare.counts"), lambda: export.csv_frame(rows()), "compare.csv", key="compare-csv")
     for side in compared.SIDES:
         if ids := found.ids[side]:
-            label = words(f"compare.ids_{side}", n=f"{len(ids):,}")
+            label = words(f"compare.ids_{side}", n=compared_texts.kinds_of(found, side, words))
             text = partial(compared.one_a_line, ids)
             download(label, text, f"only_{side}.txt", key=f"compare-{side}", mime="text/plain")
 asked = any(name in st.query_params for name in RANGE)

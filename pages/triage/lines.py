@@ -55,6 +55,7 @@ else:
             shown,
             between="finding" in given,
             sought=given.get("find", ""),
+            gap=lines.gap_of(run, given, shown),
         )
     )
 if pages > 1:

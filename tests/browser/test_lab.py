@@ -56,3 +56,27 @@ def test_a_phone_shows_every_step_without_scrolling_sideways(
         wide = "[...document.querySelectorAll('.mq-row, .mq-logs')].filter(e => e.scrollWidth > e.clientWidth).length"
         assert tab.page.evaluate(wide) == 0, "a row is cut off"
         tab.check()
+
+
+@pytest.mark.parametrize("size", [(1280, 860), NARROW])
+def test_a_presenter_has_the_buttons_in_sight_and_esc_ends_it(
+    browser: Browser, warm_console: Console, size: tuple[int, int]
+) -> None:
+    with visit(browser, warm_console.url, size=size) as tab:
+        page = tab.page
+        tab.go("/lab?lang=en&story=lost.consume&at=1")
+        expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+        page.get_by_role("button", name="Next").click()
+        expect(page).to_have_url(re.compile(r"at=2"))
+        tab.settle()
+        page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, main.scrollHeight)")
+        for name in ("Back", "Next", "End presentation"):
+            button = page.get_by_role("button", name=name)
+            expect(button).to_be_in_viewport(ratio=1)
+            on_top = """button => { const at = button.getBoundingClientRect();
+                return button.contains(document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2)) }"""
+            assert button.evaluate(on_top), f"{name} is covered"
+        page.keyboard.press("Escape")
+        expect(page).not_to_have_url(re.compile(r"at="))
+        expect(page.get_by_role("button", name="Present")).to_be_visible()
+        tab.settle()

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC
+from itertools import pairwise
+
+import pandas as pd
 import pytest
 from playwright.sync_api import Browser, expect
+from plotly.offline import get_plotlyjs
 
+from idcore.base.catalogue import words
+from idcore.presentation.triage.time_range import ALL_TIMES
+from pages.parts.charts.timeline import strip
+from pages.parts.view import View
 from tests.browser.harness import Console, visit
 
 pytestmark = pytest.mark.browser
@@ -40,3 +49,21 @@ def test_labels_and_switches_fit_beside_the_menu(browser: Browser, warm_console:
         tab.page.set_viewport_size({"width": 390, "height": 800})
         tab.turn_to(f"/brokers?run={example}&lang=en")
         tab.page.wait_for_function(IN_SIGHT, arg=".st-key-tab-open")
+
+
+def test_times_below_the_strip_do_not_run_together_on_a_phone(browser: Browser) -> None:
+    view, page = (
+        View(words("en"), UTC, "UTC", "default", "light"),
+        browser.new_page(viewport={"width": 390, "height": 300}),
+    )
+    page.set_content('<div id="chart" style="width:340px"></div>')
+    page.add_script_tag(content=get_plotlyjs())
+    for seconds in (3, 6, 9, 12, 15, 20, 31, 45, 80, 300, 900, 5_000, 40_000, 90_000, 200_000, 900_000):
+        step = pd.Timedelta(seconds=seconds / 150)
+        moments = pd.date_range("2026-11-27 01:59:58", periods=150, freq=step, tz="UTC")
+        figure = strip(pd.Series(9, index=moments), step, ALL_TIMES, view)
+        page.evaluate("figure => Plotly.react('chart', JSON.parse(figure)).then(() => null)", figure.to_json())
+        boxes = page.locator(".xtick text").evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+        ends = sorted((box["left"], box["right"]) for box in boxes if box["width"])
+        assert len(ends) > 1 and all(before[1] + 3 < after[0] for before, after in pairwise(ends)), (seconds, ends)
+    page.close()

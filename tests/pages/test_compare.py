@@ -58,11 +58,12 @@ def test_real_lines_are_counted_as_their_sets_say(open_page: Open, lines: list[s
     c, d = ids_of(first, stored=True), ids_of(second, stored=True)
     assert [*map(len, (a, b, a & b))] == [*map(len, (c, d, c & d))]
     assert app.get("plotly_chart")
-    assert f"anatomy?id={lines[0].split('msgId=')[1][:32]}" in page
+    assert all(f"{way}?id={lines[0].split('msgId=')[1][:32]}" in page for way in ("anatomy", "message"))
     for title in ("By producer", "By broker", "Examples missing from the second", "Examples missing from the first"):
         assert title in page
     labels = [button.proto.label for button in app.get("download_button")]
-    assert {"Counts as CSV", "Only in the first: 26 as text", "Only in the second: 40 as text"} <= {*labels}
+    assert {"Counts as CSV", "Only in the first: 13 msgIds + 13 offsetMsgIds, as text"} <= {*labels}
+    assert "Only in the second: 20 msgIds + 20 offsetMsgIds, as text" in labels
 
 
 def test_chinese_says_the_same(open_page: Open, lines: list[str]) -> None:

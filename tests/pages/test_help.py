@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from idcore.answers.findings.all_rules import RULES
 from idcore.policy.access import OF_PAGE
 from idcore.presentation import documents
+from idcore.presentation.lab import READY, Story
 from tests.pages.test_pages import shown
 
 pytestmark = pytest.mark.quick
@@ -42,7 +43,7 @@ def test_links_of_every_document_lead_to_documents_and_their_sections() -> None:
     for name in documents.names():
         found = documents.document(name, "en")
         assert found is not None
-        made = documents.linked(found, found.text, href)
+        made = documents.linked(found, found.text, href, lambda page, **asked: f"help?page={page}")
         assert not re.search(r"\]\((?!help\?|https?://)", re.sub(r"```.*?```|`[^`\n]*`", "", made, flags=re.DOTALL)), (
             name
         )
@@ -68,3 +69,23 @@ def test_a_section_alone_is_shown_and_an_unknown_document_is_said(open_page: Ope
     app = open_page("help", doc="no/such", lang="en")
     assert not app.exception and "There is no such document here." in shown(app)
     assert open_page("help").title[0].value == "Documents"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_stories_of_the_lab_are_links_to_this_console(lang: str, open_page: Open) -> None:
+    text = "".join(item.value for item in open_page("help", doc="tutorials/teaching", lang=lang).markdown)
+    stories = re.findall(r"\[`\?story=([\w.-]+)`\]\(lab\?[^)]*story=([\w.-]+)[^)]*\)", text)
+    assert len(stories) >= 9 and all(said == leads_to for said, leads_to in stories)
+    assert all(Story.read({"story": said}) for said, _ in stories)
+    assert "127.0.0.1" not in text and "[lab](lab" in text
+
+
+def test_the_tutorial_of_the_lab_counts_its_experiments_and_the_ready_stories() -> None:
+    names = {
+        "en": ("seven experiments", f"{len(READY)} ready stories"),
+        "zh": ("七个实验", f"{len(READY)} 个现成的实验"),
+    }
+    for lang, said in names.items():
+        found = documents.document("tutorials/teaching", lang)
+        assert found is not None and found.lang == lang and all(one in found.text for one in said)
+        assert len(re.findall(r"^## \d", found.text, re.MULTILINE)) == 7

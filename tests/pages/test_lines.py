@@ -7,12 +7,14 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from idcore.base.errors import CoreError
-from idcore.presentation.triage import line_filter
+from idcore.presentation.triage import finding_texts, line_filter
 from idcore.presentation.triage import lines as files
 from idcore.presentation.triage.finding_rows import evidence_of
 from idcore.presentation.triage.processes import process_key
@@ -21,9 +23,10 @@ from idcore.scan.occurrences.index import NAME, VERSION, Filter, Index
 from idcore.scan.occurrences.parts import PartWriter
 from idcore.sources.inputs import list_files, split_files
 from idcore.spark.locate import FOLDER, tables_for
+from pages.parts import browser
 from pages.parts.triage import lines
-from tests.pages.conftest import RUN
-from tests.pages.test_findings import judged, two_at_once
+from tests.pages.conftest import RUN, reader
+from tests.pages.test_findings import PREFIX, judged, two_at_once
 from tests.pages.test_pages import shown
 
 Open = Callable[..., AppTest]
@@ -171,6 +174,37 @@ def test_between_the_ids_of_a_finding_are_the_lines_that_have_none(tmp_path: Pat
     rows = body(open_page("lines", run=RUN, finding="0"))
     assert 'class="mq-between"' in rows and "nothing &lt;i&gt;here" in rows and "1 line between" in rows
     assert "mq-between" not in body(open_page("lines", run=RUN))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_between_both_sides_of_a_gap_stands_what_is_missing(tmp_path: Path, open_page: Open, lang: str) -> None:
+    made = [f"msgId={PREFIX}{1_000_000 + n * 1000:08X}{n:04X}" for n in range(90) if n not in range(40, 44)]
+    run = indexed(tmp_path, "\n".join(made))
+    number, row = next(one for one in enumerate(run.table("findings").to_pylist()) if one[1]["code"] == "missing_ids")
+    said = f'<span class="mq-error">{finding_texts.between_sides(row, reader(lang=lang))}</span>'
+    for order in ("line", "-time"):
+        rows = body(open_page("lines", run=RUN, finding=str(number), order=order, lang=lang))
+        ends = sorted(rows.index(f">{text.partition('=')[2]}<") for text in made[39:41])
+        assert rows.count(said) == 1 and ends[0] < rows.index(said) < ends[1]
+    assert "mq-error" not in body(open_page("lines", run=RUN, lang=lang)), "without the finding"
+
+
+@pytest.mark.parametrize("page", ["lines", "findings"])
+def test_a_copied_link_carries_the_zone_in_sight_and_the_address_does_not(
+    run: Run, open_page: Open, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    copied: dict[str, str] = {}
+    monkeypatch.setattr(type(st.context), "url", f"https://console/ids/{page}")
+    monkeypatch.setattr(type(st.context), "timezone", "Asia/Shanghai")
+    monkeypatch.setattr(browser, "copy_button", lambda text, _, key, *__: copied.update({key: text}))
+    app = open_page(page, run=run.name)
+    assert not app.exception and parse_qs(urlsplit(copied["link"]).query)["zone"] == ["Asia/Shanghai"]
+    assert "zone" not in app.query_params
+    app = open_page(page, run=run.name, zone="Europe/Berlin")
+    assert parse_qs(urlsplit(copied["link"]).query)["zone"] == ["Europe/Berlin"]
+    monkeypatch.setattr(type(st.context), "timezone", None)
+    open_page(page, run=run.name)
+    assert parse_qs(urlsplit(copied["link"]).query)["zone"] == ["UTC"], "not known, so UTC is shown"
 
 
 def test_the_time_of_a_row_is_the_one_of_its_process(run: Run) -> None:

@@ -23,7 +23,15 @@ from idcore.base.catalogue import words
 from idcore.presentation.html import findings as findings_html
 from idcore.presentation.reports import roles
 from idcore.presentation.reports.svg import dates, numbers, svg
-from idcore.presentation.triage import finding_lines, finding_report, finding_rows, finding_texts, lines, run_texts
+from idcore.presentation.triage import (
+    finding_lines,
+    finding_report,
+    finding_rows,
+    finding_texts,
+    lines,
+    run_notes,
+    run_texts,
+)
 from idcore.presentation.triage.activity import binned
 from idcore.runs.runs import Run
 from pages.parts.charts import brokers, counters, producers
@@ -313,22 +321,45 @@ def test_a_ticket_has_both_lines_of_a_gap_once_and_its_times_as_the_headline(
         assert "00:17:19" in finding_texts.headline(run.table("findings").to_pandas(), shown)
 
 
-def seven_gaps() -> str:
-    """Seven processes; each misses IDs, the last one most."""
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_ticket_has_the_lines_around_a_gap_as_one_block_and_says_the_clock_of_the_log(
+    tmp_path: Path, lang: str
+) -> None:
+    made = [f"msgId={PREFIX}{1_000_000 + n * 1000:08X}{n:04X}" for n in range(90) if n != 40]
+    run, shown = judged(tmp_path, "\n".join([*made[:40], "send failed", *made[40:]])), reader(lang=lang)
+    number, row = next(one for one in enumerate(run.table("findings").to_pylist()) if one[1]["code"] == "missing_ids")
+    clock = run_notes.log_clock(["Asia/Shanghai"], datetime(2026, 11, 20, tzinfo=UTC), shown)
+    assert "+08:00" in clock and "+00:00" in clock
+    assert run_notes.log_clock(["Africa/Abidjan", "UTC"], datetime(2026, 11, 20, tzinfo=UTC), shown) == ""
+    text = finding_report.ticket((number, row), run, diagnosis.log_lines(run), shown, ADDRESS, clock)
+    assert text.split("\n\n")[1] == clock, "under the title"
+    (block,) = text.split("```")[1::2]
+    told = [line.partition("  ")[0].removeprefix("app.log:") for line in block.splitlines()[1:]]
+    assert told == ["38", "39", "40", f"… {finding_texts.between_sides(row, shown)}", "41", "42"]
+
+
+def test_sides_of_a_gap_without_an_order_come_before_the_other_lines() -> None:
+    below, above, other = ([lines.NumberedLine(*one, "x")] for one in (("b", 5), ("a", 9), ("a", 3)))
+    text = finding_lines.as_text(below, above, other, "gap")
+    assert text.splitlines() == ["b:5  x", "gap", "a:9  x", "…", "a:3  x"]
+
+
+def seven_gaps(apart: int = 0) -> str:
+    """Seven processes; each misses IDs, the last one most, at once or so many seconds apart."""
     return "\n".join(
         f"msgId=0A0000{host:02X}0D5818B4AAC2{1_000_000 + n * 1000:08X}{n:04X}"
         for n in range(200)
         for host in range(1, 8)
-        if n not in range(90, 92 + host)
+        if n not in range(90 + apart * host, 92 + host + apart * host)
     )
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_of_several_processes_the_headline_has_the_widest_gap(tmp_path: Path, lang: str) -> None:
-    shown, found = reader(lang=lang), judged(tmp_path, seven_gaps()).table("findings").to_pandas()
+    shown, found = reader(lang=lang), judged(tmp_path, seven_gaps(12)).table("findings").to_pandas()
     said, brief = finding_texts.headline(found, shown), shown.words.count("process", 7).replace("**", "")
     assert brief in said.replace("**", "") and "10.0.0.7 pid 3416" in said and "10.0.0.6" not in said
-    assert shown.words.count("id", 9) in said and "00:18:09.000" in said and shown.words.duration(10) in said
+    assert shown.words.count("id", 9) in said and "00:19:33.000" in said and shown.words.duration(10) in said
     one = finding_texts.headline(found[found["subject"].str.startswith("10.0.0.2 ")], shown)
     assert shown.words.count("id", 4) in one and "10.0.0.7" not in one
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, timedelta
+from itertools import chain
 
 from idcore.base.catalogue import Words
 from idcore.ids import clock as clocks
@@ -14,6 +15,7 @@ from idcore.ids.clock import Clock, SentAt
 from idcore.ids.describe import certainty, made_by, month_source, when, why
 from idcore.ids.identify import Reading, Verdict, identify_alone
 from idcore.ids.model import ClientId, OffsetId, UniqId
+from idcore.ids.reasons import side_of
 from idcore.ids.scoring import Certainty
 from idcore.intake.intake import FoundId
 from idcore.presentation.html import ruler
@@ -168,13 +170,13 @@ def facts(item: FoundId, reading: Reading, reader: Reader, clock: Clock) -> Html
 
 
 def reasons(item: FoundId, reading: Reading, words: Words, clock: Clock) -> Html:
-    """What supports an interpretation, or contradicts it."""
-    against = reading.error.code if reading.error is not None else None
-    items = [
-        tag("li", words.coded(reason), class_="mq-against" if reason.code == against else None)
-        for reason in why(reading, item.token, clock)
-    ]
-    return tag("ul", *items, class_="mq-why")
+    """What supports an interpretation, what contradicts it, then remarks; each with its side."""
+    by_side: dict[str, list[Html]] = {"for": [], "against": [], "": []}
+    for reason in why(reading, item.token, clock):
+        side = "against" if reading.error is not None and reason.code == reading.error.code else side_of(reason)
+        mark = tag("b", words("colon", name=words(f"anatomy.{side}"))) if side else ""
+        by_side[side].append(tag("li", mark, words.coded(reason), class_="mq-against" if side == "against" else None))
+    return tag("ul", *chain.from_iterable(by_side.values()), class_="mq-why")
 
 
 def filler(text: str, words: Words) -> Html | None:

@@ -73,18 +73,26 @@ def lines_link(of: Scans, comparison: Compared, side: str, row: Difference, labe
 
 
 def samples(comparison: Compared, side: str, reader: Reader) -> Html | None:
-    """Some ids of one side only, each a link to its bytes; not of a kind that the other side never names."""
+    """Some ids of one side only, each with its bytes and what happened to it; not of a kind that the other side never
+    names."""
     ids: list[tuple[str, str]] = []
     for group in (MESSAGE, STORED):  # msgIds first: they are what people search for
         if all(comparison.sums(group)[:2]):
             for row in (row for row in comparison.rows if GROUPS[row.kind] == group):
                 ids += ((text, row.kind) for text in (row.only_before if side == "before" else row.only_after))
-    links = [_to_id(text, kind, reader, class_="mq-mono") for text, kind in ids[:SAMPLES]]
+    links = [
+        tag("span", _to_id(text, kind, reader, class_="mq-mono"), " ", _to_message(text, kind, reader))
+        for text, kind in ids[:SAMPLES]
+    ]
     return tag("p", join(links, " "), class_="mq-samples") if links else None
 
 
 def _to_id(text: str, kind: str, reader: Reader, class_: str | None = None) -> Html:
     return link(text, reader.href("anatomy", id=text, **kind_params(text, kind)), class_=class_)
+
+
+def _to_message(text: str, kind: str, reader: Reader) -> Html:
+    return link(reader.words("message.journey"), reader.href("message", id=text, **kind_params(text, kind)))
 
 
 def table_of(kind: str, of: Scans, comparison: Compared, shown: Sequence[Row], reader: Reader) -> Table:

@@ -156,8 +156,12 @@ def finding_section(
     if seen := finding_texts.seen(row, reader):
         yield tag("p", " · ".join(seen), class_="faint")
     yield tag("p", upper(finding_texts.say("meaning", row, reader)), words("stop"))
-    if sides := finding_texts.sides(row, lines.sides(row), reader):
-        yield tag("pre", sides)
+    most = MOST_OF_NOTE if row["severity"] == "info" else MOST_LINES
+    missing = finding_texts.missing_between(row, reader)
+    label, shown = lines.of_finding(row, words, most, missing=missing)
+    log = [tag("p", label, class_="faint"), tag("pre", shown)] if shown else []
+    if missing:
+        yield from log
     yield tag("p", tag("b", words("findings.do")), finding_texts.say("advice", row, reader))
     if picture is not None:
         yield picture
@@ -165,11 +169,8 @@ def finding_section(
         yield tag("ul", *(tag("li", tag("code", one), *_whole(more)) for one, more in ids))
     if line := evidence_texts.fact_line(evidence, reader, finding_texts.said_figures(row)):
         yield tag("p", line)
-    most = MOST_OF_NOTE if row["severity"] == "info" else MOST_LINES
-    label, shown = lines.of_finding(row, words, most, apart=True)
-    if shown:
-        yield tag("p", label, class_="faint")
-        yield tag("pre", shown)
+    if not missing:
+        yield from log
     yield tag("p", words("findings.disproof"), finding_texts.say("disproof", row, reader), class_="faint")
 
 

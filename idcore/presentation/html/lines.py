@@ -34,18 +34,39 @@ class Lines:
     assumed: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What is missing between two IDs, as text."""
+
+    ids: frozenset[str]
+    said: str
+
+    def is_between(self, before: Sequence[Occurrence], after: Sequence[Occurrence]) -> bool:
+        """Whether two lines are its two sides, in this order or the other."""
+        sides = [self.ids & {one.id.upper() for one in line} for line in (before, after)]
+        return all(sides) and sides[0] | sides[1] == self.ids and len(self.ids) == 2
+
+
 def rows(
-    occurrences: Sequence[Occurrence], of: Lines, reader: Reader, *, between: bool = False, sought: str = ""
+    occurrences: Sequence[Occurrence],
+    of: Lines,
+    reader: Reader,
+    *,
+    between: bool = False,
+    sought: str = "",
+    gap: Gap | None = None,
 ) -> Html:
     """Each line once: where it is, when and by whom each of its ids was generated, and the lines around it.
 
     What was `sought` is marked, and its line is whole. With `between` also the lines between two that follow each
-    other in a file: of a gap, what is in it.
+    other in a file: of a gap, what is in it. `gap` stands where both its sides follow each other.
     """
     # of a long line each id has its own piece
     lines = [list(some) for _, some in groupby(occurrences, key=lambda one: (one.file, one.line, one.text))]
     blocks: list[Html] = []
     for before, some in pairwise([None, *lines]):
+        if gap is not None and gap.is_between(before or (), some or ()):
+            blocks.append(tag("li", tag("span", gap.said, class_="mq-error"), class_="mq-between"))
         if between and before is not None and some is not None:
             blocks += _between(before[-1], some[0], of, reader)
         blocks += [_row(some, of, reader, sought)] if some is not None else []

@@ -33,6 +33,8 @@ if TYPE_CHECKING:  # pandas for pictures alone; the boxes of the page are up bef
 
     from idcore.scan.compare import Difference
 
+_FEW_TIMES = 5  # bins; of fewer it is not said that they are alike
+_LEAST_EACH = 5  # IDs of a bin on average, missing and not: of fewer the test of independence is not exact
 _FEW = 10  # IDs that are missing; of fewer no place is named
 _MOST_OF, _NEWS = 0.8, 0.2  # the share of a place that is named, and how much less it has of all
 _NO_CHANCE = 12  # powers of e (Chernoff's bound): of a thousand random inputs about one names a place or a time
@@ -99,12 +101,39 @@ def headline(run: Run, comparison: Compared, reader: Reader) -> str:
         first, last, number = most
         span = between(from_ms(first, reader.zone), from_ms(last, reader.zone), reader.zone)
         figures += words("compare.headline_most", n=f"{number:,}", first=span[0], last=span[1])
+    elif group == MESSAGE and is_even(comparison, side):
+        figures += words("compare.headline_even")
     parts = [said, figures + words("stop")]
     if (most_of := concentrated(comparison, side)) is not None:
         row, gone_there = most_of
         n, ids = f"{only(row, side):,}", words(f"compare.ids_of_{GROUPS[row.kind]}")
         parts.append(words("compare.headline_place", n=n, all=f"{gone_there:,}", kind=ids, who=row.origin.brief))
     return words("compare.between").join(parts)
+
+
+def kinds_of(comparison: Compared, side: str, words: Words) -> str:
+    """How many IDs of each kind the file of a side has: `809 msgIds + 809 offsetMsgIds`; of a cut file the sum."""
+    numbers = {
+        group: sum(only(row, side) for row in comparison.rows if GROUPS[row.kind] == group)
+        for group in (MESSAGE, STORED)
+    }
+    if sum(numbers.values()) != len(comparison.ids[side]):
+        return words.count("id", len(comparison.ids[side])).replace("**", "")
+    return " + ".join(words.count(f"{group}_id", n).replace("**", "") for group, n in numbers.items() if n)
+
+
+def is_even(comparison: Compared, side: str) -> bool:
+    """Whether a missing ID is about as likely at each time; not where too few are missing, or too few times are known.
+
+    A test of independence: of a side that is even, the sum of squares is about as large as its degrees of freedom.
+    """
+    rows = [(missing, ids) for of, _, missing, ids in comparison.rates if of == side and ids]
+    gone, every = (sum(column) for column in zip(*rows, strict=True)) if rows else (0, 0)
+    if len(rows) < _FEW_TIMES or min(gone, every - gone) < _LEAST_EACH * len(rows):
+        return False
+    share = gone / every
+    squares = sum((missing - ids * share) ** 2 / (ids * share * (1 - share)) for missing, ids in rows)
+    return squares <= len(rows) + 3 * math.sqrt(2 * len(rows))
 
 
 def concentrated(comparison: Compared, side: str) -> tuple[Difference, int] | None:

@@ -56,16 +56,16 @@ class LogLines:
     allowed: Allowed
     rows: Mapping[str, np.ndarray] = field(default_factory=dict)  # of the index, by ID, where they are known
 
-    def of_finding(self, row: Row, words: Words, most: int = MOST_LINES, apart: bool = False) -> tuple[str, str]:
-        """What they are called, and the lines of the evidence; empty where none is at hand.
+    def of_finding(self, row: Row, words: Words, most: int = MOST_LINES, missing: str = "") -> tuple[str, str]:
+        """What they are called, and the lines of the evidence in the order of the log; empty where none is at hand.
 
-        `apart`: without those on both sides of the widest gap, which a report shows above the others.
+        `missing`: what stands between both sides of the widest gap, which are then among the lines.
         """
-        shown = [line for side in self._of_sides(row) for line in side] if apart else []
-        numbered = [line for line in self._found(row) if line not in shown]
-        key = "findings.numbered" if len(numbered) <= most else "findings.numbered_part"
-        name = words(key, n=f"{most:,}", all=f"{len(numbered):,}") if numbered else ""
-        return name, lines.as_text(numbered[:most])
+        below, above = self._of_sides(row) if missing else ([], [])
+        others = [line for line in self._found(row) if line not in below + above]
+        key = "findings.numbered" if len(others) <= most else "findings.numbered_part"
+        name = words(key, n=f"{most:,}", all=f"{len(others):,}") if others or below else ""
+        return name, as_text(below, above, others[:most], f"… {missing}")
 
     def of_kind(self, kind: Kind, words: Words) -> tuple[str, str]:
         """The same of the first findings of a kind, a few lines of each."""
@@ -110,3 +110,21 @@ class LogLines:
         wanted = {text.upper() for text in ids}
         places = [place for place in evidence.places if str(place["id"]).upper() in wanted]
         return lines.numbered(self.run, places, before)
+
+
+def as_text(
+    below: Sequence[NumberedLine], above: Sequence[NumberedLine], others: Sequence[NumberedLine], missing: str
+) -> str:
+    """Both sides of a gap and the other lines as one text; what is missing is below the last line before the gap.
+
+    In two files, or turned round, both sides have no order: they come first.
+    """
+    if not below or not above:
+        return lines.as_text(others)
+    place = lambda line: (line.file, line.number)  # noqa: E731
+    if below[-1].file != above[0].file or place(below[-1]) >= place(above[0]):
+        texts = [lines.as_text(below), missing, lines.as_text(above), *(["…", lines.as_text(others)] if others else [])]
+        return "\n".join(texts)
+    every = sorted({*below, *above, *others}, key=place)
+    at = every.index(below[-1]) + 1
+    return "\n".join([lines.as_text(every[:at]), missing, lines.as_text(every[at:])])

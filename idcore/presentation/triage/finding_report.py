@@ -88,9 +88,13 @@ def sides_of(part: Part, lines: LogLines, reader: Reader) -> tuple[Row, str] | N
     return row, finding_texts.widest_gap([(0, row)], reader).strip() if isinstance(part, Kind) else ""
 
 
-def ticket(part: Part, run: Run, lines: LogLines, reader: Reader, address: str) -> str:
-    """One finding, or one kind of many, for a ticket. `address`: of the page of findings with this scan."""
-    *text, last = section(part, reader, lines, address)
+def ticket(part: Part, run: Run, lines: LogLines, reader: Reader, address: str, clock: str = "") -> str:
+    """One finding, or one kind of many, for a ticket. `address`: of the page of findings with this scan.
+
+    `clock`: that of the lines, where it is not the reader's.
+    """
+    title, *text, last = section(part, reader, lines, address)
+    text = [title, *([escaped(clock)] if clock else []), *text]
     store = (run.plan or {}).get("store")
     named = [escaped(reader.words("report.scan", title=store))] if store else []
     return "\n\n".join([*text, *named, last]) + "\n"
@@ -105,16 +109,18 @@ def section(part: Part, reader: Reader, lines: LogLines, address: str) -> list[s
     name = words("colon", name=words(f"severity.{row['severity']}")) + finding_rows.title_of(row, words)
     ids = evidence_tables.details(evidence, reader, finding_rows.assumed_of(row))[:MOST_IDS]
     figures = evidence_texts.fact_line(evidence, reader, finding_texts.said_figures(row))
-    label, shown = lines.of_finding(row, words, apart=True)
+    missing = finding_texts.missing_between(row, reader)
+    label, shown = lines.of_finding(row, words, missing=missing)
+    log = f"{label}\n\n{fenced(shown)}" if shown else ""
     text = [
         f"## {name}",
         " · ".join([code(finding_texts.subject(row, words)), *map(escaped, finding_texts.seen(row, reader))]),
         escaped(upper(finding_texts.say("meaning", row, reader)) + words("stop")),
-        fenced(sides) if (sides := finding_texts.sides(row, lines.sides(row), reader)) else "",
+        log if missing else "",
         escaped(f"{words('findings.do')}{finding_texts.say('advice', row, reader)}"),
         "\n".join("- " + " · ".join([code(one), *map(escaped, more)]) for one, more in ids),
         escaped(figures),
-        f"{label}\n\n{fenced(shown)}" if shown else "",
+        "" if missing else log,
         escaped(f"{words('findings.disproof')}{finding_texts.say('disproof', row, reader)}"),
         words("report.link", address=f"{address}&finding={number}") if address else "",
     ]

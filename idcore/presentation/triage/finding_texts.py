@@ -145,6 +145,11 @@ def between_sides(row: Row, reader: Reader) -> str:
     )
 
 
+def missing_between(row: Row, reader: Reader) -> str:
+    """The same of a finding that has a gap; empty of others."""
+    return between_sides(row, reader) if finding_rows.gap_of(row) is not None else ""
+
+
 def sides(row: Row, lines: tuple[str, str], reader: Reader) -> str:
     """Both log lines with what is missing between them, as text; nothing where they are not at hand."""
     return f"{lines[0]}\n… {between_sides(row, reader)}\n{lines[1]}" if all(lines) else ""

@@ -71,6 +71,16 @@ def zone(
     return words(key if words.has(key) else "run.zone_assumed", zone=name, at=at, here=here)
 
 
+def log_clock(zones: Sequence[str], at: datetime, reader: Reader) -> str:
+    """What clock log lines have in a text whose other times are the reader's; empty where both are the same."""
+    known = [zone for zone in map(times.zone_of, zones) if zone is not None]
+    offsets = [times.offset_text(at.astimezone(zone)) for zone in known]
+    here = times.offset_text(at.astimezone(reader.zone))
+    if not set(offsets) - {here}:
+        return ""
+    return reader.words("report.clock", zone=reader.words("comma").join(dict.fromkeys(offsets)), here=here)
+
+
 def _here(name: str, day: str, shown: tzinfo, words: Words) -> str:
     """What a clock of the reader shows when that of the log shows 09:50; empty where it is the same."""
     zone = times.zone_of(name)

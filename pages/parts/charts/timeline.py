@@ -27,6 +27,7 @@ class StripSubject:
 
 
 EVERYBODY = StripSubject()
+SHORT = pd.Timedelta(seconds=10)  # a range whose labels have milliseconds
 
 
 def strip(
@@ -48,7 +49,8 @@ def strip(
     said, colour = [words.count(unit, int(ids)) for ids in bins], palette.roles[COLOURS.get(unit, "info")]
     bars(figure, clock, step, bins, said, colour, assumed)
     outside(figure, clock, step, shown, view)
-    figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, nticks=8, tickangle=0))
+    wide = {"nticks": 4} if has_wide_labels(clock, step) else {}  # others come by the width of the chart
+    figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, tickangle=0, **wide))
     whole = {"dtick": 1} if bins.max() <= 2 else {"nticks": 3}  # no number twice
     figure.update_yaxes(axis(palette, rangemode="tozero", fixedrange=True, tickformat=",d", **whole))
     key = "range.strip_of" if whose.of else f"range.strip_{unit}"
@@ -56,6 +58,12 @@ def strip(
     title = {"text": text, "font": {"size": 12, "color": palette.muted}, "x": 0, "xref": "paper", "pad": {"t": 4}}
     figure.update_layout(title={**title, "y": 1, "yref": "container", "yanchor": "top"})
     return figure
+
+
+def has_wide_labels(clock: pd.Series, step: pd.Timedelta) -> bool:
+    """Whether five labels of a range run together on a phone: they have milliseconds, or two of them a date."""
+    first, last = (clock.iloc[0], clock.iloc[-1] + step) if len(clock) else (pd.Timestamp(0), pd.Timestamp(0))
+    return bool(last - first < SHORT or first.date() != last.date())
 
 
 def bars(

@@ -48,7 +48,7 @@ def presented() -> int | None:
 
 
 def turn_page(story: Story, at: int, words: Words) -> None:
-    """For a presenter: one step back, one further, and the end; the arrow keys do the same."""
+    """For a presenter: one step back, one further, and the end; the arrow keys and Esc do the same."""
     at = min(at, len(story.steps))
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="lab-turn"):
         for name, icon, to, key in (("back", "arrow_back", at - 1, "Left"), ("next", "arrow_forward", at + 1, "Right")):
@@ -64,7 +64,15 @@ def turn_page(story: Story, at: int, words: Words) -> None:
             )
         st.caption(words.numbers("lab.page", n=at, of=len(story.steps)), width="content")
         leave, icon = words("lab.leave"), ":material/close_fullscreen:"
-        st.button(leave, key="lab-leave", type="tertiary", icon=icon, on_click=into_address, args=({AT: None},))
+        st.button(
+            leave,
+            key="lab-leave",
+            type="tertiary",
+            icon=icon,
+            shortcut="Esc",
+            on_click=into_address,
+            args=({AT: None},),
+        )
 
 
 def ready(asked: dict[str, str], words: Words) -> None:

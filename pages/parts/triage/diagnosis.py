@@ -62,13 +62,13 @@ def with_lines(cards: Sequence[Slots], run: Run, view: View, address: str) -> No
     `address`: of the page of findings with this scan.
     """
     rows = [row for card in cards for row in finding_lines.rows_of(card.part)]
-    log = log_lines(run, rows)
+    log, clock = log_lines(run, rows), shared.log_clock(run, view)
     for card in cards:
         if card.sides is not None and (sides := html.sides(card.part, log, view)) is not None:
             with card.sides:
                 show_html(sides)
         with card.ticket:
-            copy_button(finding_report.ticket(card.part, run, log, view, address), view.words, card.key)
+            copy_button(finding_report.ticket(card.part, run, log, view, address, clock), view.words, card.key)
 
 
 def kind_card(kind: Kind, run: Run, view: View) -> Slots:

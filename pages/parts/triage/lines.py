@@ -15,7 +15,7 @@ from idcore.ids.identify import identify_alone
 from idcore.intake.allowed import is_copy
 from idcore.presentation.html import lines as html
 from idcore.presentation.reports.markup import Html, link, tag
-from idcore.presentation.triage import finding_rows, line_filter
+from idcore.presentation.triage import finding_rows, finding_texts, line_filter
 from idcore.presentation.triage.processes import assumed_codes, process_key
 from idcore.presentation.triage.scope import UNLIMITED
 from idcore.runs.runs import Run
@@ -129,6 +129,18 @@ def preview(run: Run, view: View, filters: Mapping[str, str], key: str = "lines-
         head = words("lines.preview", shown=f"{len(occurrences):,}", all=words.count("occurrence", len(chosen)))
         show_html(tag("p", head, " ", all_of_them, class_="mq-run"))
         show_html(html.rows(occurrences, of_page(run, index, occurrences, words), view))
+
+
+def gap_of(run: Run, given: Mapping[str, str], view: View) -> html.Gap | None:
+    """The gap of the finding that led to these lines; None where it has none."""
+    if "finding" not in given:
+        return None
+    row = run.table("findings").slice(int(given["finding"]), 1).to_pylist()[0]
+    evidence = finding_rows.evidence_of(row)
+    if not evidence.gap_after or not evidence.gap_before:
+        return None
+    ids = frozenset(text.upper() for text in (evidence.gap_after, evidence.gap_before))
+    return html.Gap(ids, finding_texts.between_sides(row, view))
 
 
 def of_page(run: Run, index: Index, occurrences: Sequence[Occurrence], words: Words) -> html.Lines:

@@ -119,10 +119,10 @@ def line(run: Run, page: str, words: Words) -> None:
 
 
 def address(run: Run) -> str:
-    """The address of this very view."""
+    """The address of this very view, with the zone in sight: who opens it sees the same clock."""
     parts = urlsplit(st.context.url or "")
     asked = {name: st.query_params.get_all(name) for name in st.query_params}
-    query = urlencode({**asked, **link_params(run=run.name)}, doseq=True)
+    query = urlencode({**asked, **link_params(run=run.name, zone=view().zone_name)}, doseq=True)
     return urlunsplit((parts.scheme, parts.netloc, parts.path, query, ""))
 
 

@@ -80,6 +80,12 @@ def find_row(run: Run, key: str | None) -> pd.DataFrame:
     return rows.loc[[place]] if place is not None else pd.DataFrame()
 
 
+def log_clock(run: Run, shown: View) -> str:
+    """The clock of the run's log lines, where it is not that of the page; records have no lines."""
+    zones = [] if run.store is not None else sorted(cache.totals(run).zones)
+    return run_notes.log_clock(zones, shown.now(), shown)
+
+
 def notes(run: Run, shown: View) -> list[str]:
     """The small print of every chart page: the zones of page and log, what was assumed, what failed or was rejected."""
     files, refused = cache.frame(run, "files"), cache.rejected(run)
