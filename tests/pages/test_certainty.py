@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.answers.journey import Sources, build
 from idcore.answers.journey.sentences import when_text
-from idcore.base.catalogue import words
+from idcore.base.catalogue import upper, words
 from idcore.ids.assumptions import assumed_of_many
 from idcore.ids.clock import Clock
 from idcore.presentation import export
@@ -34,6 +34,7 @@ from pages.parts.charts import counters, timeline
 from pages.parts.charts import findings as finding_charts
 from pages.parts.triage import lines, report
 from pages.parts.view import View
+from tests.pages.conftest import RUN
 from tests.pages.test_findings import AT, PREFIX, judged
 from tests.pages.test_lines import index_of, indexed
 from tests.pages.test_pages import press, shown
@@ -172,3 +173,32 @@ def test_the_table_of_decode_has_the_time_and_its_mark_behind_the_id(lang: str, 
 def test_what_is_assumed_for_a_part_is_not_said_of_all() -> None:
     assert assumed_of_many(3, 3, 0) == ("month",) and assumed_of_many(3, 1, 3) == ("month_part", "zone")
     assert words().assumed(("month_part",)) == " (month of a part assumed)" and words().assumed(()) == ""
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_note_that_is_an_event_has_no_check_mark_but_its_own_sentence(
+    open_page: Open, tmp_path: Path, lang: str
+) -> None:
+    spoken = words(lang)
+    begins = [1_000_000 + 15_000 * number for number in range(4)]
+    loop = [f"{PREFIX}{begin + 20 * n:08X}{n + 1:04X}" for begin in begins for n in range(40)]
+    findings = judged(tmp_path, "\n".join(f"msgId={one}" for one in loop)).table("findings").to_pandas()
+    assert set(findings["severity"]) == {"info"} and findings["code"][0] == "restart"
+    links = {link.proto.label: link.proto.icon for link in open_page("decode", run=RUN, lang=lang).get("page_link")}
+    view = View(spoken, UTC, "UTC", "chosen", "light")
+    own = finding_texts.say("meaning", findings.to_dict("records")[0], view)
+    assert any(upper(own) in label.replace("\\", "") for label in links), links
+    assert ":material/check_circle:" not in links.values()
+
+
+def test_a_note_on_how_ids_are_printed_leaves_the_check_mark(open_page: Open, tmp_path: Path) -> None:
+    printed = [
+        f"MessageExt [queueId=4, storeSize=813, msgId=0A2A090100002A9F{n * 900:016X}, commitLogOffset={n * 900}, "
+        f"properties={{UNIQ_KEY={PREFIX}{1_000_000 + n:08X}{n + 1:04X}}}]"
+        for n in range(9)
+    ]
+    findings = judged(tmp_path, "\n".join(printed)).table("findings").to_pandas()
+    assert not findings.empty and set(findings["severity"]) == {"info"}
+    assert finding_rows.first_event(findings) is None
+    icons = [link.proto.icon for link in open_page("decode", run=RUN).get("page_link")]
+    assert ":material/check_circle:" in icons
