@@ -216,6 +216,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "decode.said_repeated": "**{ids}** in {lines}: {kinds}; **{different}**.",
     "list.common": "All have {what} in common.",
     "list.apart": "They are of {what}.",
+    "list.most": "{n} of {of} ({share}) are of {what}.",
     "list.again": "{n} more than once: {ids}.",
     "list.host": "host {value}",
     "list.process": "process {value}",

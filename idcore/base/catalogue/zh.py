@@ -205,6 +205,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "decode.said_repeated": "{lines}中有 **{ids}**：{kinds}；共 **{different}**。",
     "list.common": "共同点：{what}。",
     "list.apart": "它们分属 {what}。",
+    "list.most": "{of} 个中有 {n} 个（{share}）属于{what}。",
     "list.again": "重复出现的有 {n}：{ids}。",
     "list.host": "主机 {value}",
     "list.process": "进程 {value}",
