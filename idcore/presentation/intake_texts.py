@@ -62,6 +62,7 @@ def common_sentences(intake: Intake, clock: Clock, reader: Reader) -> list[str]:
     distinct = {item.token.text.upper(): item for item in intake.found}
     if not intake.is_list or len(intake.found) < 2:
         return []
+    said = [text for text in (other_lines(intake, words),) if text]
     alike, apart = [], []
     aspects = _aspects(distinct.values(), clock, reader) if len(distinct) > 1 else {}
     for name, values in aspects.items():
@@ -71,7 +72,7 @@ def common_sentences(intake: Intake, clock: Clock, reader: Reader) -> list[str]:
             apart.append(words("list.between", first=min(values), last=max(values)))
         else:
             apart.append(words.count(name, len(values)))
-    said = [words("list.common", what=words.listed(alike))] if alike else []
+    said += [words("list.common", what=words.listed(alike))] if alike else []
     said += [words("list.apart", what=words.listed(apart))] if apart else []
     said += _most_sentences(aspects, words)
     times = Counter(item.token.text.upper() for item in intake.found)
@@ -79,6 +80,21 @@ def common_sentences(intake: Intake, clock: Clock, reader: Reader) -> list[str]:
         some = [f"{text} ({times[text]:,})" for text in again]
         said.append(words("list.again", n=words.count("id", len(again)), ids=words.first(some, NAMED)))
     return said
+
+
+def other_lines(intake: Intake, words: Words) -> str:
+    """What the lines of pasted text are that have no ID; empty where all have one, and where not all was read."""
+    with_id = {item.token.line for item in intake.found}
+    refused = [item for item in intake.refused if item.token.line not in with_id]
+    rejected = len({item.token.line for item in refused})
+    none = intake.lines - len(with_id) - rejected
+    if intake.cut or len(intake.texts) != 1 or not intake.lines:
+        return ""
+    what = [words("list.lines_none", n=words.count("line", none))] if none > 0 else []
+    if refused:
+        reasons = reasons_text(Counter(item.verdict.reason or "" for item in refused), words)
+        what.append(words("list.lines_rejected", n=words.count("line", rejected), reasons=reasons))
+    return words("list.lines_others", what=words.listed(what)) if what else ""
 
 
 def _most_sentences(aspects: Mapping[str, Counter[str]], words: Words) -> list[str]:

@@ -100,6 +100,16 @@ def test_what_nearly_all_of_a_list_are_of_is_said() -> None:
     assert "60 of 62 (96.8%) are of host 10.0.0.7." in said and "are of process" not in said
 
 
+def test_what_the_other_lines_of_a_list_are_is_said() -> None:
+    ids = [uniq(0x0A000007, 4711, JAVA, DAY_20 + 40 * n, n) for n in range(20)]
+    text = "\n".join(["msg_id", *ids, "", "0" * 32, "9dd4e461268c8034f5c8564e155c67a6", ids[0]])
+    rejected = "2 lines with nothing but rejected strings (impossible port (1), all lower case (1))"
+    said = common(text)
+    assert said.startswith(f"Besides: 2 lines without an ID and {rejected}. "), said
+    assert common(text, "zh").startswith("此外：2 行没有 ID"), common(text, "zh")
+    assert "Besides" not in common("\n".join(ids)), "each line has one"
+
+
 def test_in_what_a_list_differs_is_said() -> None:
     ids = [uniq(0x0A000007 + n, 4711, JAVA, DAY_20 + 600_000 * n, n) for n in range(3)]
     said = common(",".join([*ids, ids[0]]))
