@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC
+from datetime import UTC, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from idcore.presentation.triage.time_range import ALL_TIMES
 from idcore.runs.runs import Run
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.simulate.incidents.incident import Incident
 from pages.parts import frame
 from pages.parts import view as view_module
 from pages.parts.charts import counters, timeline
@@ -202,3 +203,21 @@ def test_a_note_on_how_ids_are_printed_leaves_the_check_mark(open_page: Open, tm
     assert finding_rows.first_event(findings) is None
     icons = [link.proto.icon for link in open_page("decode", run=RUN).get("page_link")]
     assert ":material/check_circle:" in icons
+
+
+@pytest.mark.parametrize(("lang", "whose"), [("en", "All are of process "), ("zh", "全部来自进程 ")])
+def test_of_copies_it_is_said_whose_they_are_and_how_far_apart(tmp_path: Path, lang: str, whose: str) -> None:
+    log = Incident("duplicate_send", "same_broker", 3, AT - timedelta(hours=1), UTC).lines()
+    rows = judged(tmp_path, "\n".join(log)).table("findings").to_pandas()
+    (kind,) = (one for one in finding_rows.kinds(rows) if one.code == "duplicate_send")
+    view = View(words(lang), UTC, "UTC", "chosen", "light")
+    said = finding_texts.kind_sentence(kind, view)
+    figures = [finding_rows.evidence_of(row) for _, row in kind.rows]
+    (process,) = {str(one.fingerprint) for one in figures}
+    seconds = [dict(one)["apart_seconds"] for one in figures]
+    assert f"{whose}{process}" in said
+    assert all(words(lang).lasting(one) in said for one in (min(seconds), max(seconds)))
+    assert said in "".join(findings_html.kind_card(kind, view))
+    assert said in "".join(scans.finding_lines(rows, view))
+    few = finding_rows.Kind(kind.severity, kind.code, kind.variant, kind.rows[:3])
+    assert whose not in finding_texts.kind_sentence(few, view), "three are shown one by one"
