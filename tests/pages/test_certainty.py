@@ -221,3 +221,26 @@ def test_of_copies_it_is_said_whose_they_are_and_how_far_apart(tmp_path: Path, l
     assert said in "".join(scans.finding_lines(rows, view))
     few = finding_rows.Kind(kind.severity, kind.code, kind.variant, kind.rows[:3])
     assert whose not in finding_texts.kind_sentence(few, view), "three are shown one by one"
+
+
+@pytest.mark.parametrize(
+    ("lang", "every", "said"),
+    [
+        ("en", 1, "Filtered by host A, this time range has **1 note**."),
+        ("en", 2, "Filtered by host A, this time range has **1 note**. The filter hides 1 other."),
+        ("en", 3, "Filtered by host A, this time range has **1 note**. The filter hides 2 others."),
+        ("zh", 3, "按主机 A 筛选，此时间范围内有 **1 项提示**。筛选条件隐藏了另外 2 项。"),
+    ],
+)
+def test_what_a_filter_leaves_is_said_plainly(tmp_path: Path, lang: str, every: int, said: str) -> None:
+    rows = judged(tmp_path, f"msgId={PREFIX}{1_000_000:08X}0001 msgId={PREFIX}{1_000_010:08X}0002").table("findings")
+    names = "host A" if lang == "en" else "主机 A"
+    assert finding_texts.filtered(rows.to_pandas().head(1), every, names, words(lang), in_range=True) == said
+
+
+def test_the_findings_that_are_not_said_have_their_severity(open_page: Open, tmp_path: Path) -> None:
+    log = Incident("duplicate_send", "same_broker", 3, AT - timedelta(hours=1), UTC).lines()
+    rows = judged(tmp_path, "\n".join(log)).table("findings").to_pandas()
+    notes = int((rows["severity"] == "info").sum())
+    labels = [link.proto.label for link in open_page("decode", run=RUN).get("page_link")]
+    assert notes and f"Besides: {words('en').count('finding_info', notes)}" in labels, labels

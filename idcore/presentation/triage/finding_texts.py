@@ -161,7 +161,9 @@ def filtered(findings: pd.DataFrame, every: int, names: str, words: Words, *, in
         hidden = words("findings.hidden", count=every, n=words.count("finding", every))
         return words(f"findings.unnamed_{where}", count=every, n=f"{every:,}", names=names) + hidden
     parts = by_severity(finding_rows.numbers(findings, "severity"), words, "**")
-    return words(f"findings.named_{where}", names=names, findings=words.listed(parts), n=f"{every:,}")
+    others = every - len(findings)
+    hidden = words("findings.hidden_others", count=others, n=f"{others:,}") if others else ""
+    return words(f"findings.named_{where}", names=names, findings=words.listed(parts)) + hidden
 
 
 def between_sides(row: Row, reader: Reader) -> str:

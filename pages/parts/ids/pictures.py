@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pandas as pd
 import streamlit as st
 
@@ -33,9 +35,12 @@ def verdict(run: Run, view: View) -> None:
     with st.container(key="verdict", gap="xxsmall"):
         for place, kind in enumerate(wrong[:MOST_SAID]):
             _said(kind, place, run, words)
-        left = sum(numbers.values()) - sum(kind.number for kind in wrong[:MOST_SAID])
-        if wrong and left:
-            page_link("findings", words("verdict.more", n=f"{left:,}"), icon=":material/more_horiz:", run=run.name)
+        left = Counter(numbers)
+        for kind in wrong[:MOST_SAID]:
+            left[kind.severity] -= kind.number
+        if wrong and left.total():
+            label = words("verdict.more", findings=words.listed(finding_texts.by_severity(left, words)))
+            page_link("findings", label, icon=":material/more_horiz:", run=run.name)
         elif not wrong:
             event = finding_rows.first_event(findings)
             if event is not None:
