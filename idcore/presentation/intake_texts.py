@@ -94,7 +94,7 @@ def other_lines(intake: Intake, words: Words) -> str:
     if refused:
         reasons = reasons_text(Counter(item.verdict.reason or "" for item in refused), words)
         what.append(words("list.lines_rejected", n=words.count("line", rejected), reasons=reasons))
-    return words("list.lines_others", what=words.listed(what)) if what else ""
+    return words("list.lines_others", what=words("clause").join(what)) if what else ""
 
 
 def _most_sentences(aspects: Mapping[str, Counter[str]], words: Words) -> list[str]:

@@ -105,7 +105,7 @@ def test_what_the_other_lines_of_a_list_are_is_said() -> None:
     text = "\n".join(["msg_id", *ids, "", "0" * 32, "9dd4e461268c8034f5c8564e155c67a6", ids[0]])
     rejected = "2 lines with nothing but rejected strings (impossible port (1), all lower case (1))"
     said = common(text)
-    assert said.startswith(f"Besides: 2 lines without an ID and {rejected}. "), said
+    assert said.startswith(f"Besides: 2 lines without an ID, {rejected}. "), said
     assert common(text, "zh").startswith("此外：2 行没有 ID"), common(text, "zh")
     assert "Besides" not in common("\n".join(ids)), "each line has one"
 

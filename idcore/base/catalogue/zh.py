@@ -513,7 +513,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "explain.none": "没有任何占比的差异超过 1% 或超过偶然波动。",
     "explain.empty": "没有可比较的内容：{where}没有 msgId 或 offsetMsgId。",
     "explain.alone": "没有可比较的对象：{base}没有 msgId 或 offsetMsgId。",
-    "explain.filtered": "两边都只含{names}的 ID。",
+    "explain.filtered": "两边都只含{names} 的 ID。",
     "explain.sizes_empty": "之前（{span}）没有 ID。比较对象：范围内出现 ID {n} 次，其余时间 {others} 次。",
     "explain.sizes_before": "比较对象：范围内出现 ID {n} 次，之前（{span}）{others} 次。",
     "explain.sizes_rest": "本次扫描在此范围之前没有数据。比较对象：范围内出现 ID {n} 次，其余时间 {others} 次。",
