@@ -21,6 +21,7 @@ from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.times import offset_text
 
 NAMED = 5  # files of a sentence
+MOST = 0.8  # of the ids of a list: a share that is named
 WRONG_SHAPE = ("empty", "odd", "length", "digit")  # errors that only say that an id looks different
 LEAST_RUN = 8  # digits: every "bad" and "fade" is a shorter run, and proves nothing
 RUN = re.compile(r"[0-9A-Fa-f]+")
@@ -53,7 +54,7 @@ def intake_sentence(intake: Intake, where: str, words: Words, summary: Mapping[s
 
 
 def common_sentences(intake: Intake, clock: Clock, reader: Reader) -> list[str]:
-    """What the ids of a list have in common, in what they differ, and which of them come more than once.
+    """What the ids of a list have in common, in what they differ and what most are of, and which come more than once.
 
     A log says more about its ids than they say about one another, and of a single id nothing is common.
     """
@@ -61,16 +62,19 @@ def common_sentences(intake: Intake, clock: Clock, reader: Reader) -> list[str]:
     distinct = {item.token.text.upper(): item for item in intake.found}
     if not intake.is_list or len(intake.found) < 2:
         return []
+    said = [text for text in (other_lines(intake, words),) if text]
     alike, apart = [], []
-    for name, values in _aspects(distinct.values(), clock, reader).items() if len(distinct) > 1 else ():
+    aspects = _aspects(distinct.values(), clock, reader) if len(distinct) > 1 else {}
+    for name, values in aspects.items():
         if len(values) == 1:
             alike.append(words(f"list.{name}", value=escaped(next(iter(values)))))
         elif name == "minute":
             apart.append(words("list.between", first=min(values), last=max(values)))
         else:
             apart.append(words.count(name, len(values)))
-    said = [words("list.common", what=words.listed(alike))] if alike else []
+    said += [words("list.common", what=words.listed(alike))] if alike else []
     said += [words("list.apart", what=words.listed(apart))] if apart else []
+    said += _most_sentences(aspects, words)
     times = Counter(item.token.text.upper() for item in intake.found)
     if again := [text for text, n in times.items() if n > 1]:
         some = [f"{text} ({times[text]:,})" for text in again]
@@ -78,9 +82,41 @@ def common_sentences(intake: Intake, clock: Clock, reader: Reader) -> list[str]:
     return said
 
 
-def _aspects(items: Iterable[FoundId], clock: Clock, reader: Reader) -> dict[str, set[str]]:
-    """What ids of a list may share: each aspect with its different values, nothing of an aspect that not all have."""
-    aspects: dict[str, set[str]] = {name: set() for name in ("host", "process", "maker", "broker", "minute")}
+def other_lines(intake: Intake, words: Words) -> str:
+    """What the lines of pasted text are that have no ID; empty where all have one, and where not all was read."""
+    with_id = {item.token.line for item in intake.found}
+    refused = [item for item in intake.refused if item.token.line not in with_id]
+    rejected = len({item.token.line for item in refused})
+    none = intake.lines - len(with_id) - rejected
+    if intake.cut or len(intake.texts) != 1 or not intake.lines:
+        return ""
+    what = [words("list.lines_none", n=words.count("line", none))] if none > 0 else []
+    if refused:
+        reasons = reasons_text(Counter(item.verdict.reason or "" for item in refused), words)
+        what.append(words("list.lines_rejected", n=words.count("line", rejected), reasons=reasons))
+    return words("list.lines_others", what=words("clause").join(what)) if what else ""
+
+
+def _most_sentences(aspects: Mapping[str, Counter[str]], words: Words) -> list[str]:
+    """What nearly all ids of a list are of; of a process that has as many as its host the process alone."""
+    most: dict[tuple[int, int], list[str]] = {}
+    for name in ("process", "host", "maker", "broker"):
+        counts = aspects.get(name, Counter())
+        total = counts.total()
+        for value, n in counts.most_common(1):
+            known = most.setdefault((n, total), []) if MOST <= n / total < 1 else None
+            if known is not None and not (name == "host" and known):
+                known.append(words(f"list.{name}", value=escaped(value)))
+    return [
+        words("list.most", n=f"{n:,}", of=f"{total:,}", share=words.share(n, total), what=words.listed(what))
+        for (n, total), what in most.items()
+    ]
+
+
+def _aspects(items: Iterable[FoundId], clock: Clock, reader: Reader) -> dict[str, Counter[str]]:
+    """What ids of a list may share: each aspect with its values and how many have them; of an aspect that all have."""
+    names = ("host", "process", "maker", "broker", "minute")
+    aspects: dict[str, Counter[str]] = {name: Counter() for name in names}
     shared = set(aspects)
     for item in items:
         best = item.verdict.best
@@ -98,7 +134,7 @@ def _aspects(items: Iterable[FoundId], clock: Clock, reader: Reader) -> dict[str
             own["minute"] = reader.minute(sent.at)
         shared &= own.keys()
         for name, value in own.items():
-            aspects[name].add(value)
+            aspects[name][value] += 1
     if len(aspects["process"]) == 1:
         shared -= {"host"}  # it is in the name of the process
     return {name: values for name, values in aspects.items() if name in shared}

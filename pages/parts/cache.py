@@ -174,9 +174,9 @@ def fine_activity(run: Run, shown: TimeRange) -> tuple[pd.DataFrame, pd.Timedelt
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_RUN_AND_LINES)
-def explained(run: Run, shown: TimeRange) -> Explained | None:
-    """What is different in a time range; None where the run has no index of its lines."""
-    return run_tables.explained(run, lines(run), shown, judged(run), totals(run))
+def explained(run: Run, shown: TimeRange, wanted: Scope, _allowed: Allowed) -> Explained | None:
+    """What is different in a time range, of what is wanted; None where the run has no index of its lines."""
+    return run_tables.explained(run, lines(run), shown, judged(run), totals(run), wanted, _allowed)
 
 
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=_RUN_AND_LINES)

@@ -44,7 +44,7 @@ if len(found) < len(ranged):
     icon, without = ":material/filter_alt_off:", dict.fromkeys(scope.NAMES)
     page_link("findings", words("findings.unfiltered"), icon=icon, run=run.name, **without)
 if not none:
-    explaining.of_range(run, in_range, shown)
+    explaining.of_range(run, in_range, wanted, shown)
 if cache.rows(run, "fates") and not finding_rows.of_groups(every):
     page_link("fate", words("findings.no_groups"), icon=":material/mark_email_unread:", run=run.name)
 others = words("scope.outside", n=f"{len(ranged) - len(found):,}") if len(ranged) > len(found) else ""

@@ -88,6 +88,28 @@ def test_what_a_list_has_in_common_is_said() -> None:
     assert "more than once" not in said
 
 
+def test_what_nearly_all_of_a_list_are_of_is_said() -> None:
+    many = [uniq(0x0A000007, 4711, JAVA, DAY_20 + 40 * n, n) for n in range(48)]
+    other = [uniq(0x0A000009, 4711, JAVA, DAY_20 + 40 * n, n) for n in range(2)]
+    whose = "10.0.0.7 pid 4711 loader 18B4AAC2"
+    assert f"48 of 50 (96%) are of process {whose}." in common("\n".join([*many, *other]))
+    assert f"50 个中有 48 个（96%）属于进程 {whose}。" in common("\n".join([*many, *other]), "zh")
+    assert "are of process" not in common("\n".join([*many[:7], *other])), "seven of nine"
+    twin = [uniq(0x0A000007, 4712, JAVA, DAY_20 + 40 * n, n) for n in range(12)]
+    said = common("\n".join([*many, *twin, *other]))
+    assert "60 of 62 (96.8%) are of host 10.0.0.7." in said and "are of process" not in said
+
+
+def test_what_the_other_lines_of_a_list_are_is_said() -> None:
+    ids = [uniq(0x0A000007, 4711, JAVA, DAY_20 + 40 * n, n) for n in range(20)]
+    text = "\n".join(["msg_id", *ids, "", "0" * 32, "9dd4e461268c8034f5c8564e155c67a6", ids[0]])
+    rejected = "2 lines with nothing but rejected strings (impossible port (1), all lower case (1))"
+    said = common(text)
+    assert said.startswith(f"Besides: 2 lines without an ID, {rejected}. "), said
+    assert common(text, "zh").startswith("此外：2 行没有 ID"), common(text, "zh")
+    assert "Besides" not in common("\n".join(ids)), "each line has one"
+
+
 def test_in_what_a_list_differs_is_said() -> None:
     ids = [uniq(0x0A000007 + n, 4711, JAVA, DAY_20 + 600_000 * n, n) for n in range(3)]
     said = common(",".join([*ids, ids[0]]))

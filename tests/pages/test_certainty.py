@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC
+from datetime import UTC, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.answers.journey import Sources, build
 from idcore.answers.journey.sentences import when_text
-from idcore.base.catalogue import words
+from idcore.base.catalogue import upper, words
 from idcore.ids.assumptions import assumed_of_many
 from idcore.ids.clock import Clock
 from idcore.presentation import export
@@ -28,12 +28,14 @@ from idcore.presentation.triage.time_range import ALL_TIMES
 from idcore.runs.runs import Run
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from idcore.simulate.incidents.incident import Incident
 from pages.parts import frame
 from pages.parts import view as view_module
 from pages.parts.charts import counters, timeline
 from pages.parts.charts import findings as finding_charts
 from pages.parts.triage import lines, report
 from pages.parts.view import View
+from tests.pages.conftest import RUN
 from tests.pages.test_findings import AT, PREFIX, judged
 from tests.pages.test_lines import index_of, indexed
 from tests.pages.test_pages import press, shown
@@ -172,3 +174,73 @@ def test_the_table_of_decode_has_the_time_and_its_mark_behind_the_id(lang: str, 
 def test_what_is_assumed_for_a_part_is_not_said_of_all() -> None:
     assert assumed_of_many(3, 3, 0) == ("month",) and assumed_of_many(3, 1, 3) == ("month_part", "zone")
     assert words().assumed(("month_part",)) == " (month of a part assumed)" and words().assumed(()) == ""
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_note_that_is_an_event_has_no_check_mark_but_its_own_sentence(
+    open_page: Open, tmp_path: Path, lang: str
+) -> None:
+    spoken = words(lang)
+    begins = [1_000_000 + 15_000 * number for number in range(4)]
+    loop = [f"{PREFIX}{begin + 20 * n:08X}{n + 1:04X}" for begin in begins for n in range(40)]
+    findings = judged(tmp_path, "\n".join(f"msgId={one}" for one in loop)).table("findings").to_pandas()
+    assert set(findings["severity"]) == {"info"} and findings["code"][0] == "restart"
+    links = {link.proto.label: link.proto.icon for link in open_page("decode", run=RUN, lang=lang).get("page_link")}
+    view = View(spoken, UTC, "UTC", "chosen", "light")
+    own = finding_texts.say("meaning", findings.to_dict("records")[0], view)
+    assert any(upper(own) in label.replace("\\", "") for label in links), links
+    assert ":material/check_circle:" not in links.values()
+
+
+def test_a_note_on_how_ids_are_printed_leaves_the_check_mark(open_page: Open, tmp_path: Path) -> None:
+    printed = [
+        f"MessageExt [queueId=4, storeSize=813, msgId=0A2A090100002A9F{n * 900:016X}, commitLogOffset={n * 900}, "
+        f"properties={{UNIQ_KEY={PREFIX}{1_000_000 + n:08X}{n + 1:04X}}}]"
+        for n in range(9)
+    ]
+    findings = judged(tmp_path, "\n".join(printed)).table("findings").to_pandas()
+    assert not findings.empty and set(findings["severity"]) == {"info"}
+    assert finding_rows.first_event(findings) is None
+    icons = [link.proto.icon for link in open_page("decode", run=RUN).get("page_link")]
+    assert ":material/check_circle:" in icons
+
+
+@pytest.mark.parametrize(("lang", "whose"), [("en", "All are of process "), ("zh", "全部来自进程 ")])
+def test_of_copies_it_is_said_whose_they_are_and_how_far_apart(tmp_path: Path, lang: str, whose: str) -> None:
+    log = Incident("duplicate_send", "same_broker", 3, AT - timedelta(hours=1), UTC).lines()
+    rows = judged(tmp_path, "\n".join(log)).table("findings").to_pandas()
+    (kind,) = (one for one in finding_rows.kinds(rows) if one.code == "duplicate_send")
+    view = View(words(lang), UTC, "UTC", "chosen", "light")
+    said = finding_texts.kind_sentence(kind, view)
+    figures = [finding_rows.evidence_of(row) for _, row in kind.rows]
+    (process,) = {str(one.fingerprint) for one in figures}
+    seconds = [dict(one)["apart_seconds"] for one in figures]
+    assert f"{whose}{process}" in said
+    assert all(words(lang).lasting(one) in said for one in (min(seconds), max(seconds)))
+    assert said in "".join(findings_html.kind_card(kind, view))
+    assert said in "".join(scans.finding_lines(rows, view))
+    few = finding_rows.Kind(kind.severity, kind.code, kind.variant, kind.rows[:3])
+    assert whose not in finding_texts.kind_sentence(few, view), "three are shown one by one"
+
+
+@pytest.mark.parametrize(
+    ("lang", "every", "said"),
+    [
+        ("en", 1, "Filtered by host A, this time range has **1 note**."),
+        ("en", 2, "Filtered by host A, this time range has **1 note**. The filter hides 1 other."),
+        ("en", 3, "Filtered by host A, this time range has **1 note**. The filter hides 2 others."),
+        ("zh", 3, "按主机 A 筛选，此时间范围内有 **1 项提示**。筛选条件隐藏了另外 2 项。"),
+    ],
+)
+def test_what_a_filter_leaves_is_said_plainly(tmp_path: Path, lang: str, every: int, said: str) -> None:
+    rows = judged(tmp_path, f"msgId={PREFIX}{1_000_000:08X}0001 msgId={PREFIX}{1_000_010:08X}0002").table("findings")
+    names = "host A" if lang == "en" else "主机 A"
+    assert finding_texts.filtered(rows.to_pandas().head(1), every, names, words(lang), in_range=True) == said
+
+
+def test_the_findings_that_are_not_said_have_their_severity(open_page: Open, tmp_path: Path) -> None:
+    log = Incident("duplicate_send", "same_broker", 3, AT - timedelta(hours=1), UTC).lines()
+    rows = judged(tmp_path, "\n".join(log)).table("findings").to_pandas()
+    notes = int((rows["severity"] == "info").sum())
+    labels = [link.proto.label for link in open_page("decode", run=RUN).get("page_link")]
+    assert notes and f"Besides: {words('en').count('finding_info', notes)}" in labels, labels

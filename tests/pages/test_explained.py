@@ -22,6 +22,7 @@ from idcore.base import catalogue
 from idcore.ids.model import OffsetId, UniqId
 from idcore.presentation.html import explained as html
 from idcore.presentation.triage import explained, host_rows, run_tables
+from idcore.presentation.triage.scope import Scope
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import Run
 from tests.pages.conftest import RUN, reader
@@ -31,6 +32,7 @@ from tests.pages.test_time_range import MONTH, START, after, index_of, indexed_r
 Open = Callable[..., AppTest]
 HOSTS = [f"0A2A03{number:02X}" for number in range(4)]
 MINUTE = after(60, 60)
+EVERYTHING = Scope()
 
 
 def shifting_log(seed: int) -> str:
@@ -50,6 +52,13 @@ def shifting_log(seed: int) -> str:
 def judged(run: Run) -> pd.DataFrame:
     points = run.table("counters").to_pandas()
     return host_rows.judged(run.table("processes").to_pandas(), lambda row: points[points["host"] == row["host"]])
+
+
+def explained_in(run: Run, shown: TimeRange = MINUTE, wanted: Scope = EVERYTHING) -> explained.Explained:
+    totals = run_tables.totals(run)
+    found = run_tables.explained(run, index_of(run), shown, judged(run), totals, wanted, lambda _: None)
+    assert found is not None
+    return found
 
 
 def sent_at(uniq: str) -> datetime:
@@ -88,8 +97,8 @@ def skipped(text: str, host: str, begin: datetime) -> int:
 def test_a_range_is_compared_as_every_line_of_it_by_hand(tmp_path: Path, seed: int) -> None:
     text = shifting_log(seed)
     run = indexed_run(tmp_path / "runs", text)
-    found = run_tables.explained(run, index_of(run), MINUTE, judged(run), run_tables.totals(run))
-    assert found is not None and MINUTE.begin is not None and MINUTE.end is not None
+    found = explained_in(run)
+    assert MINUTE.begin is not None and MINUTE.end is not None
     assert (found.base, found.begin, found.end) == ("before", START, MINUTE.begin)
     here, there = slow(text, MINUTE.begin, MINUTE.end)
     every = [
@@ -112,6 +121,60 @@ def test_without_a_time_before_it_the_rest_of_the_scan_is_compared() -> None:
     assert base(MINUTE) == ("before", [first])
     late = START + timedelta(minutes=2)
     assert base(TimeRange(late)) == ("before", [TimeRange(late - timedelta(minutes=1), late)]), "as long as to the last"
+
+
+def test_an_empty_time_before_it_is_left_for_the_rest_of_the_scan_and_that_is_said(tmp_path: Path) -> None:
+    words, text = catalogue.words("en"), shifting_log(1)
+    kept = [line for line in text.splitlines(keepends=True) if not 40 <= (sent_at(line[6:38]) - START).seconds < 60]
+    run = indexed_run(tmp_path / "runs", "".join(kept))
+    late, everything = after(60, 20), after(0, 200)
+    found = explained_in(run, late)
+    here = sum(60 <= (sent_at(line[6:38]) - START).seconds < 80 for line in kept)
+    assert (found.base, found.begin, found.end) == ("rest", START + timedelta(seconds=40), late.begin)
+    assert (found.ids, found.others) == (2 * here, 2 * (len(kept) - here)) and found.differences
+    said = explained.headline(found, words, "09:50:40 – 09:51")
+    assert said[1].startswith("The time before, 09:50:40 – 09:51, has no IDs.")
+    alone = explained_in(run, everything)
+    assert alone.others == 0
+    assert explained.headline(alone, words, "") == (words("explain.alone", base=words("explain.than_rest")), "")
+    none = explained.of_list(explained._none(), explained._none() | {"host": Counter(a=9)})
+    assert explained.headline(none, words, "x")[0] == words("explain.empty", where=words("explain.list"))
+
+
+@pytest.mark.parametrize("wanted", [Scope(host="10.42.3.1"), Scope(broker="10.42.9.1:10911"), Scope(topic="T1")])
+def test_a_filter_holds_on_both_sides(tmp_path: Path, wanted: Scope) -> None:
+    lines = [f"{one} topic=T{at % 3}\n" for at, one in enumerate(shifting_log(1).splitlines())]
+    run = indexed_run(tmp_path / "runs", "".join(lines))
+    found = explained_in(run, MINUTE, wanted)
+
+    def counted(first: int) -> int:
+        some = [line for line in lines if first <= (sent_at(line[6:38]) - START).seconds < first + 60]
+        if wanted.host:
+            return sum(UniqId.from_hex(line[6:38]).host == wanted.host for line in some)
+        if wanted.broker:
+            return sum("=0A2A0901" in line for line in some)
+        return 2 * sum("topic=T1" in line for line in some)
+
+    assert (found.ids, found.others) == (counted(60), counted(0)) and found.others
+    hosts = {one.value for one in found.differences if one.by in ("host", "missing")}
+    assert hosts <= {wanted.host} if not wanted.topic else not any(one.by == "missing" for one in found.differences)
+    whole = explained_in(run, MINUTE, Scope(process="10.42.3.2~4000~18B4AAC2"))
+    assert whole.ids == explained_in(run, MINUTE, Scope(host="10.42.3.2")).ids > 0
+    assert any(one.by == "missing" for one in whole.differences)
+    process = explained_in(run, MINUTE, Scope(process="10.42.3.2~4001~18B4AAC2"))
+    assert process.ids == 0 == process.others and not process.differences, "that process has no ID"
+
+
+def test_the_findings_of_a_host_explain_that_host_alone(open_page: Open, tmp_path: Path) -> None:
+    run = indexed_run(tmp_path / "runs", shifting_log(1))
+    asked = {"run": run.name, "lang": "en", "zone": "UTC", "host": "10.42.3.1"}
+    app = open_page("findings", **asked, **MINUTE.params())
+    own = explained_in(run, MINUTE, Scope(host="10.42.3.1"))
+    assert not app.exception and f"{own.ids:,}" in shown(app)
+    assert (
+        "Both sides have only IDs of host" in shown(app)
+        and "10.42.3.2" not in shown(app).split("What is different")[-1]
+    )
 
 
 def test_chance_explains_nothing() -> None:

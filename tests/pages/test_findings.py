@@ -320,8 +320,8 @@ def severities(app: AppTest) -> list[str]:
 @pytest.mark.parametrize(
     ("lang", "line", "more"),
     [
-        ("en", "1 error: several processes share the fingerprint 10.0.0.7 pid 3416 loader 18B4AAC2", "and 1 more"),
-        ("zh", "1 项错误：10.0.0.7 pid 3416 loader 18B4AAC2 被多个进程共用", "另有 1 项"),
+        ("en", "1 error: several processes share the fingerprint 10.0.0.7 pid 3416 loader 18B4AAC2", "Besides: 1 note"),
+        ("zh", "1 项错误：10.0.0.7 pid 3416 loader 18B4AAC2 被多个进程共用", "另有 1 项提示"),
     ],
 )
 def test_the_decode_page_says_the_worst_findings_in_words(
@@ -342,7 +342,7 @@ def test_at_most_three_kinds_are_said_and_the_rest_is_counted(tmp_path: Path, op
     written(run, all_rules.worst_first([*of_each, more]))
     labels = links_of(open_page(run=RUN))
     said = [label for label in labels if ": 2 m" in label or "of 2 processes" in label]
-    assert len(said) == 3 and "and 11 more" in labels, "17 findings, 6 of them said"
+    assert len(said) == 3 and "Besides: 9 warnings and 2 notes" in labels, "17 findings, 6 of them said"
 
 
 @pytest.mark.parametrize(

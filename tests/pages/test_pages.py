@@ -154,7 +154,9 @@ def test_a_key_is_sought_in_the_scan_in_sight_or_in_the_newest(open_page: Open, 
     app = app.switch_page("pages/ids/decode.py").run() if open_one else app
     app.text_area[0].set_value("order-860954509")
     press(app, "Decode")
-    (link,) = (link.proto for link in app.get("page_link") if "Search the lines of app.log" in link.proto.label)
+    (link,) = (
+        link.proto for link in app.get("page_link") if "Search the lines of the scan “app.log" in link.proto.label
+    )
     assert f"run={run}" in link.query_string and "find=order-860954509" in link.query_string
     app.text_area[0].set_value("two\nlines")
     assert not [one for one in press(app, "Decode").get("page_link") if "Search the lines" in one.proto.label]

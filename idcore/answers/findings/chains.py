@@ -368,6 +368,7 @@ register(
         evidence=WrapEvidence,
         of_processes=wraps,
         variants=("uncertain",),
+        background=("", "uncertain"),
         picture="counter",
     ),
 )

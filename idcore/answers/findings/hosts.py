@@ -251,6 +251,7 @@ register(
         evidence=HostEvidence,
         of_processes=container,
         variants=("gateway",),
+        background=("", "gateway"),
         also=("born_hosts",),
         lines=("born_hosts",),
     ),

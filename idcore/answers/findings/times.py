@@ -338,5 +338,6 @@ register(
         evidence=ExpiredEvidence,
         of_processes=expired,
         of_scan=expired_clients,
+        background=("",),
     ),
 )

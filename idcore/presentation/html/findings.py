@@ -53,7 +53,7 @@ def kind_card(kind: Kind, reader: Reader) -> Iterator[Html]:
     """Many findings of one kind, without their table: the sentence once, what to do."""
     words = reader.words
     yield kind_head(kind, reader)
-    yield tag("p", upper(finding_texts.brief(kind, words)), words("stop"), class_="mq-meaning")
+    yield tag("p", finding_texts.kind_sentence(kind, reader), class_="mq-meaning")
     for part, label in _PARTS:
         for place, text in enumerate(finding_texts.texts_of(part, kind, reader)):  # the label is read once
             yield tag("p", None if place else tag("b", words(label)), text, class_="mq-advice")
@@ -130,7 +130,7 @@ def kind_section(kind: Kind, lines: LogLines, reader: Reader, address: str) -> I
     where = f"{address}&kind={kind.code}&severity={kind.severity}" if address else ""
     name = finding_rows.title(kind.code, words, kind.variant)
     yield _h3(kind.severity, name, finding_texts.who(kind, words), reader, where)
-    yield tag("p", upper(finding_texts.brief(kind, words)), words("stop"))
+    yield tag("p", finding_texts.kind_sentence(kind, reader))
     for part, label in _PARTS:
         for text in finding_texts.texts_of(part, kind, reader):
             yield tag("p", tag("b", words(label)), text)

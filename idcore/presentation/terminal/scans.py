@@ -99,16 +99,16 @@ def finding_lines(findings: pd.DataFrame, reader: Reader) -> Iterator[str]:
     words = reader.words
     for part in finding_report.parts_of(finding_rows.kinds(findings)):
         if isinstance(part, Kind):
-            severity, text = part.severity, finding_texts.brief(part, words)
+            severity, text = part.severity, finding_texts.kind_sentence(part, reader)
             title = finding_rows.title(part.code, words, part.variant)
             advice = next(iter(finding_texts.texts_of("advice", part, reader)), "")
         else:
             row = part[1]
-            severity, text = row["severity"], finding_texts.say("meaning", row, reader)
+            severity, text = row["severity"], upper(finding_texts.say("meaning", row, reader)) + words("stop")
             title = finding_rows.title_of(row, words)
             advice = finding_texts.say("advice", row, reader)
         name = colours.painted(words("colon", name=words(f"severity.{severity}")), severity)
-        said = f"{title}{words('stop')} {upper(text)}{words('stop')} {advice}"
+        said = f"{title}{words('stop')} {text} {advice}"
         yield INDENT + name + printable(said)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -25,8 +25,9 @@ from idcore.presentation.reports.markdown import code, escaped
 from idcore.presentation.triage import largest
 from idcore.presentation.triage.in_range import inside, milliseconds
 from idcore.presentation.triage.processes import countable, named_layout, process_key
+from idcore.presentation.triage.scope import Scope
 from idcore.presentation.triage.time_range import TimeRange
-from idcore.scan.occurrences.index import Allowed, Index
+from idcore.scan.occurrences.index import Allowed, Index, IndexPart
 
 MOST = 8  # differences that are named
 NAMED = ("named_topic", "named_broker", "named_queue")  # by lines, of which some are read
@@ -41,6 +42,7 @@ class Explained:
     """What differs, the largest first; how many IDs both sides have.
 
     `base` says what the other side is: `before` as long, from `begin` to `end`; the `rest` of the scan; the `scan`.
+    A `rest` with `begin` and `end` stands for the time before, which has no IDs.
     """
 
     differences: tuple[Difference, ...]
@@ -56,24 +58,68 @@ def base_of(shown: TimeRange, first: datetime | None, last: datetime | None) -> 
     begin, end = shown.begin, shown.end or last
     if begin is not None and end is not None and first is not None and first < begin:
         return "before", [TimeRange(begin - (end - begin), begin)]
-    others = [TimeRange(None, begin)] if begin is not None else []
-    return "rest", [*others, TimeRange(shown.end, None)] if shown.end is not None else others
+    return "rest", _rest_of(shown)
+
+
+def _rest_of(shown: TimeRange) -> list[TimeRange]:
+    """All times that are not in a range."""
+    before = [TimeRange(None, shown.begin)] if shown.begin is not None else []
+    return [*before, TimeRange(shown.end, None)] if shown.end is not None else before
 
 
 def of_range(
-    index: Index, shown: TimeRange, tables: Mapping[str, pd.DataFrame], first: datetime | None, last: datetime | None
+    index: Index,
+    shown: TimeRange,
+    tables: Mapping[str, pd.DataFrame],
+    ends: tuple[datetime | None, datetime | None],
+    wanted: Scope,
+    allowed: Allowed,
 ) -> Explained:
-    """A range against the time before it.
+    """A range against the time before it, or against the rest of the scan where that has no IDs; both as `wanted`.
 
     `tables`: `processes` with their makers and whether they are a `sample`; `counters` of points with a gap before
-    them; `deliveries` and `retries`, which may be empty.
+    them; `deliveries` and `retries`, which may be empty. `ends`: the first and the last time of the scan.
     """
-    base, others = base_of(shown, first, last)
-    sides = _of_index(index, [shown], others, tables["processes"])
-    for side, ranges in zip(sides, ([shown], others), strict=True):
-        _add_tables(side, ranges, tables)
-    begin, end = (others[0].begin, others[0].end) if base == "before" else (None, None)
-    return _explained(sides, base, begin, end)
+    chosen = _chosen(index, wanted, allowed)
+    tables = _narrowed(tables, wanted)
+
+    def against(others: list[TimeRange], base: str) -> Explained:
+        sides = _of_index(index, [shown], others, tables["processes"], chosen)
+        for side, ranges in zip(sides, ([shown], others), strict=True):
+            _add_tables(side, ranges, tables)
+        return _explained(sides, base)
+
+    base, others = base_of(shown, *ends)
+    found = against(others, base)
+    if base == "rest":
+        return found
+    if not found.others:
+        found = against(_rest_of(shown), "rest")
+    return replace(found, begin=others[0].begin, end=others[0].end)
+
+
+def _chosen(index: Index, wanted: Scope, allowed: Allowed) -> np.ndarray | None:
+    """The rows of the index that a filter leaves; None where none is set."""
+    if not wanted:
+        return None
+    return index.select(replace(wanted.filter(), topic=wanted.topic), allowed=allowed).rows.astype(np.int64)
+
+
+def _narrowed(tables: Mapping[str, pd.DataFrame], wanted: Scope) -> dict[str, pd.DataFrame]:
+    """What of the tables is known to be as wanted: a gap names no broker or topic, a delivery only its topic."""
+    kept, none = dict(tables), pd.DataFrame()
+    if wanted.broker or wanted.topic:
+        kept["counters"] = none
+    elif len(kept["counters"]):
+        gaps = kept["counters"]
+        gaps = gaps[gaps["host"] == wanted.host] if wanted.host else gaps
+        keys = [process_key(row) for row in gaps.to_dict("records")] if wanted.process else []
+        kept["counters"] = gaps[[key == wanted.process for key in keys]] if wanted.process else gaps
+    if wanted.host or wanted.process or wanted.broker:
+        kept["deliveries"] = none
+    elif wanted.topic and len(kept["deliveries"]):
+        kept["deliveries"] = kept["deliveries"][kept["deliveries"]["topic"] == wanted.topic]
+    return kept | {"retries": none} if wanted else kept
 
 
 def of_list(counted: Counted, every: Counted) -> Explained:
@@ -152,13 +198,11 @@ def _add(counts: Counted, host: str, key: str, maker: str | None, ids: int) -> N
         counts["maker"][maker] += ids
 
 
-def _explained(
-    sides: tuple[Counted, Counted], base: str, begin: datetime | None = None, end: datetime | None = None
-) -> Explained:
+def _explained(sides: tuple[Counted, Counted], base: str) -> Explained:
     here, there = (_wholes(side) for side in sides)
     some = tuple(differences.ranked(*sides, here, there))
     ids, others = (whole["missing"] + whole["broker"] for whole in (here, there))
-    return Explained(some, ids, others, base, begin, end)
+    return Explained(some, ids, others, base)
 
 
 def _wholes(side: Counted) -> dict[str, int]:
@@ -168,9 +212,9 @@ def _wholes(side: Counted) -> dict[str, int]:
 
 
 def _of_index(
-    index: Index, shown: list[TimeRange], others: list[TimeRange], processes: pd.DataFrame
+    index: Index, shown: list[TimeRange], others: list[TimeRange], processes: pd.DataFrame, chosen: np.ndarray | None
 ) -> tuple[Counted, Counted]:
-    """The IDs of both sides by their names, in one pass over the index."""
+    """The IDs of both sides by their names, in one pass over the index. `chosen`: of these rows only."""
     sides = _none(), _none()
     makers = {process_key(row): row["maker"] for row in processes.to_dict("records")}
     for part in index.parts:
@@ -180,7 +224,7 @@ def _of_index(
         for side, ranges in zip(sides, (shown, others), strict=True):
             ids = np.zeros(len(names), np.int64)
             for one in ranges:  # they have no instant in common
-                sent, slot = part.timed(*milliseconds(one), ["slot"])
+                sent, slot = _times_and_slots(part, one, chosen)
                 ids += np.bincount(slot[inside(sent, one)], minlength=len(names))
             for place in np.flatnonzero(ids).tolist():
                 row, number = names[place], int(ids[place])
@@ -190,6 +234,14 @@ def _of_index(
                     key = process_key(row)
                     _add(side, row["host"], key, makers.get(key), number)
     return sides
+
+
+def _times_and_slots(part: IndexPart, shown: TimeRange, chosen: np.ndarray | None) -> list[np.ndarray]:
+    """Of the rows of a part that may be in a range, or of the chosen ones."""
+    if chosen is None:
+        return part.timed(*milliseconds(shown), ["slot"])
+    first, end = np.searchsorted(chosen, [part.first, part.first + part.rows])
+    return [column[chosen[first:end] - part.first] for column in part.columns(["sent_ms", "slot"])]
 
 
 def _add_tables(side: Counted, ranges: Iterable[TimeRange], tables: Mapping[str, pd.DataFrame]) -> None:
@@ -222,18 +274,33 @@ def _sums(rows: pd.DataFrame, by: str, figure: str) -> dict[str, int]:
 # ---- in words, for the page and for a ticket
 
 
-def headline(explained: Explained, words: Words, span: str) -> tuple[str, str]:
-    """What differs most; how many IDs both sides have. `span`: the time before, where that is the other side."""
-    sizes = words(f"explain.sizes_{explained.base}", n=f"{explained.ids:,}", others=f"{explained.others:,}", span=span)
-    return sentence(explained.differences[0], explained.base, words) if explained.differences else words(
-        "explain.none"
-    ), sizes
+def headline(explained: Explained, words: Words, span: str, names: str = "") -> tuple[str, str]:
+    """What differs most; how many IDs both sides have. `span`: the time before; `names`: what is filtered for."""
+    is_rest = explained.base == "rest" and explained.begin is not None
+    sizes = words(
+        "explain.sizes_empty" if is_rest else f"explain.sizes_{explained.base}",
+        n=f"{explained.ids:,}",
+        others=f"{explained.others:,}",
+        span=span,
+    )
+    of_filter = words("explain.filtered", names=names) if names else ""
+    if explained.differences:
+        return sentence(explained.differences[0], explained.base, words), sizes + of_filter
+    if not explained.ids:
+        return words("explain.empty", where=_where(explained.base, words)), of_filter
+    if not explained.others:
+        return words("explain.alone", base=words(f"explain.than_{explained.base}")), of_filter
+    return words("explain.none"), sizes + of_filter
+
+
+def _where(base: str, words: Words) -> str:
+    return words("explain.list" if base == "scan" else "explain.range")
 
 
 def sentence(one: Difference, base: str, words: Words) -> str:
     """`Host **10.42.35.17** generated **31 %** of the msgIds in the range, 2 % before.`"""
     inside, outside = figures(one, words)
-    where, than = words("explain.list" if base == "scan" else "explain.range"), words(f"explain.than_{base}")
+    where, than = _where(base, words), words(f"explain.than_{base}")
     return words(f"explain.{one.by}", value=name_of(one, words), inside=inside, outside=outside, where=where, base=than)
 
 
@@ -262,10 +329,10 @@ def lines_of(one: Difference, shown: TimeRange) -> tuple[str, dict[str, str]]:
     return page, shown.params() | ({} if one.by == "maker" else {name: value})
 
 
-def markdown(explained: Explained, words: Words, span: str, address: str) -> str:
+def markdown(explained: Explained, words: Words, span: str, address: str, names: str = "") -> str:
     """The same for a ticket: the headline, then a line for each further difference, and where the console shows it."""
     title = words("explain.title_list" if explained.base == "scan" else "explain.title")
-    first, sizes = headline(explained, words, span)
+    first, sizes = headline(explained, words, span, names)
     lines = [_with_code(one, explained.base, words) for one in explained.differences[:MOST]] or [first]
     more = "\n".join(f"- {line}" for line in lines[1:])
     return "\n\n".join(filter(None, [f"## {title}", lines[0], more, escaped(sizes), address])) + "\n"

@@ -139,7 +139,7 @@ def _kind_section(kind: Kind, reader: Reader, lines: LogLines, address: str) -> 
     left = kind.number - len(subjects)
     text = [
         f"## {name}",
-        escaped(upper(finding_texts.brief(kind, words)) + words("stop")),
+        escaped(finding_texts.kind_sentence(kind, reader)),
         *(
             escaped(f"{words(label)}{one}")
             for part, label in (("advice", "findings.do"), ("disproof", "findings.disproof"))

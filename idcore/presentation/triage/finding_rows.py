@@ -92,6 +92,14 @@ def number_of(row: Row) -> int:
     return model.number_of(evidence_of(row))
 
 
+def first_event(findings: pd.DataFrame) -> tuple[int, Row] | None:
+    """The worst finding that is an event of the input, with its number; None where all say only how it is written."""
+    for number, row in findings.to_dict("index").items():
+        if not rules()[str(row["code"])].is_background(evidence_of(row).variant):  # type: ignore[arg-type]
+            return int(number), row  # type: ignore[call-overload, return-value]
+    return None
+
+
 def numbers(findings: pd.DataFrame, by: str) -> dict[str, int]:
     """How many findings there are of each severity or code, in the order of the table."""
     counts: dict[str, int] = {}

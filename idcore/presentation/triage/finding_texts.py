@@ -22,6 +22,7 @@ from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of
 from idcore.presentation.triage.time_range import TimeRange
 
 _BETWEEN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")  # the space is for a name in Latin letters
+MOST_OF_ONE = 0.8  # of the findings of a kind: whose these are is said
 MOST_ADVICE = 3  # different advice of one card
 _MOST_NAMED = 3  # new errors of a banner
 SECOND = pd.Timedelta(seconds=1)
@@ -72,6 +73,40 @@ def brief(kind: Kind, words: Words) -> str:
     }
     said = words.fill(key, {**values, "ids": words.count("id", kind.total)})
     return _BETWEEN.sub("", said)
+
+
+def kind_sentence(kind: Kind, reader: Reader) -> str:
+    """What is wrong with so many as a sentence. Of messages also: whose most are, and how far apart their copies."""
+    said = upper(brief(kind, reader.words)) + reader.words("stop")
+    return said + _whose_most(kind, reader) + _copies_apart(kind, reader) if _of_copies(kind) else said
+
+
+def _of_copies(kind: Kind) -> bool:
+    return kind.grouped and rules()[kind.code].subject == "id"
+
+
+def _whose_most(kind: Kind, reader: Reader) -> str:
+    """The process, else the host, that has nearly all of them."""
+    processes = [evidence_of(row).fingerprint for _, row in kind.rows]
+    of_hosts = Counter(process.host for process in processes if process is not None)
+    for name, counts in (("process", Counter(str(one) for one in processes if one is not None)), ("host", of_hosts)):
+        for value, n in counts.most_common(1):
+            if n >= MOST_OF_ONE * kind.number:
+                key = "findings.all_of_one" if n == kind.number else "findings.most_of_one"
+                whose = reader.words(f"list.{name}", value=value)
+                return reader.words(key, n=f"{n:,}", of=f"{kind.number:,}", whose=whose)
+    return ""
+
+
+def _copies_apart(kind: Kind, reader: Reader) -> str:
+    """From the least to the most time between the copies of one, where their records show it."""
+    known = [float(apart) for _, row in kind.rows if (apart := dict(evidence_of(row)).get("apart_seconds")) is not None]
+    if not known:
+        return ""
+    least, most = (reader.words.lasting(seconds) for seconds in (min(known), max(known)))
+    key = "findings.copies_apart" if least == most else "findings.copies_apart_between"
+    part = "" if len(known) == kind.number else reader.words("findings.copies_known", n=f"{len(known):,}")
+    return reader.words(key, least=least, most=most, part=part)
 
 
 def who(kind: Kind, words: Words) -> str:
@@ -126,7 +161,9 @@ def filtered(findings: pd.DataFrame, every: int, names: str, words: Words, *, in
         hidden = words("findings.hidden", count=every, n=words.count("finding", every))
         return words(f"findings.unnamed_{where}", count=every, n=f"{every:,}", names=names) + hidden
     parts = by_severity(finding_rows.numbers(findings, "severity"), words, "**")
-    return words(f"findings.named_{where}", names=names, findings=words.listed(parts), n=f"{every:,}")
+    others = every - len(findings)
+    hidden = words("findings.hidden_others", count=others, n=f"{others:,}") if others else ""
+    return words(f"findings.named_{where}", names=names, findings=words.listed(parts)) + hidden
 
 
 def between_sides(row: Row, reader: Reader) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the decode page is up before pandas and Arrow are
     from idcore.presentation.triage.largest import Totals
     from idcore.presentation.triage.scope import Scope
     from idcore.presentation.triage.time_range import TimeRange
-    from idcore.scan.occurrences.index import Index
+    from idcore.scan.occurrences.index import Allowed, Index
 
 Key = Mapping[str, Any]
 # Of tables with more rows a page holds the first ones only, in the order in which it shows them.
@@ -159,9 +159,15 @@ def every_point(index: Index | None, process: Key, thinned: pd.DataFrame, shown:
 
 
 def explained(
-    run: Run, index: Index | None, shown: TimeRange, processes: pd.DataFrame, every: Totals
+    run: Run,
+    index: Index | None,
+    shown: TimeRange,
+    processes: pd.DataFrame,
+    every: Totals,
+    wanted: Scope,
+    allowed: Allowed,
 ) -> Explained | None:
-    """What is different in a time range; None without an index of lines. `processes`: judged ones."""
+    """What is different in a time range, of what is wanted; None without an index of lines. `processes`: judged."""
     import pandas as pd
 
     from idcore.presentation.triage import explained as core
@@ -172,7 +178,8 @@ def explained(
     tables = {
         name: run.table(name).to_pandas() if run.has(name) else pd.DataFrame() for name in ("deliveries", "retries")
     }
-    return core.of_range(index, shown, tables | {"processes": processes, "counters": gaps}, every.first, every.last)
+    tables |= {"processes": processes, "counters": gaps}
+    return core.of_range(index, shown, tables, (every.first, every.last), wanted, allowed)
 
 
 def narrowed_activity(index: Index | None, wanted: Scope) -> tuple[pd.DataFrame, pd.Timedelta] | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pandas as pd
 import streamlit as st
 
-from idcore.base.catalogue import Words
+from idcore.base.catalogue import Words, upper
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.triage import finding_rows, finding_texts
 from idcore.presentation.triage.finding_rows import Kind
@@ -33,13 +35,21 @@ def verdict(run: Run, view: View) -> None:
     with st.container(key="verdict", gap="xxsmall"):
         for place, kind in enumerate(wrong[:MOST_SAID]):
             _said(kind, place, run, words)
-        left = sum(numbers.values()) - sum(kind.number for kind in wrong[:MOST_SAID])
-        if wrong and left:
-            page_link("findings", words("verdict.more", n=f"{left:,}"), icon=":material/more_horiz:", run=run.name)
+        left = Counter(numbers)
+        for kind in wrong[:MOST_SAID]:
+            left[kind.severity] -= kind.number
+        if wrong and left.total():
+            label = words("verdict.more", findings=words.listed(finding_texts.by_severity(left, words)))
+            page_link("findings", label, icon=":material/more_horiz:", run=run.name)
         elif not wrong:
+            event = finding_rows.first_event(findings)
+            if event is not None:
+                label = escaped(upper(finding_texts.say("meaning", event[1], view)) + words("stop"))
+                page_link("findings", label, icon=":material/info:", run=run.name, finding=str(event[0]))
             notes = words.listed(finding_texts.by_severity(numbers, words))
             label = words("verdict.only_info", findings=notes) if numbers else words("verdict.none")
-            page_link("findings", label, icon=":material/check_circle:", run=run.name)
+            icon = ":material/check_circle:" if event is None else ":material/more_horiz:"
+            page_link("findings", label, icon=icon, run=run.name)
 
 
 def _said(kind: Kind, place: int, run: Run, words: Words) -> None:

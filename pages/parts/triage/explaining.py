@@ -15,9 +15,11 @@ from idcore.presentation.html import explained as html
 from idcore.presentation.triage import explained as core
 from idcore.presentation.triage import run_texts
 from idcore.presentation.triage.explained import Counted, Explained
+from idcore.presentation.triage.scope import Scope
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import Run
 from pages.parts import browser, cache
+from pages.parts.triage import chips
 from pages.parts.triage import lines as run_lines
 from pages.parts.view import View, absolute
 from pages.parts.widgets import said, show_html
@@ -25,11 +27,14 @@ from pages.parts.widgets import said, show_html
 _NAMED = "list-named-by-lines"
 
 
-def of_range(run: Run, shown: TimeRange, view: View) -> None:
+def of_range(run: Run, shown: TimeRange, wanted: Scope, view: View) -> None:
     """The range against the time before it; nothing for all times, and before the index of lines is there."""
-    if shown and (explained := cache.explained(run, shown)) is not None:
+    explained = None
+    with suppress(CoreError, OSError):  # a topic is looked for in lines: their file is gone, or is not for this visitor
+        explained = cache.explained(run, shown, wanted, run_lines.allowed_for(run)) if shown else None
+    if explained is not None:
         span = times.clock_span(explained.begin, explained.end, view.zone, dated=False) if explained.begin else ""
-        _show(explained, run, shown, view, span, absolute("findings", run=run.name))
+        _show(explained, run, shown, view, (span, chips.names(wanted, view.words) if wanted else ""))
 
 
 def of_list(items: Sequence[FoundId], clock: Clock, run: Run, view: View) -> None:
@@ -41,7 +46,7 @@ def of_list(items: Sequence[FoundId], clock: Clock, run: Run, view: View) -> Non
         own, every = (
             {**counts, **{by: side[by] for by in core.NAMED}} for counts, side in zip((own, every), named, strict=True)
         )
-    _show(core.of_list(own, every), run, ALL_TIMES, view, title, "")
+    _show(core.of_list(own, every), run, ALL_TIMES, view, (title, ""))
 
 
 def _named_by_lines(items: Sequence[FoundId], run: Run) -> tuple[Counted, Counted] | None:
@@ -59,10 +64,13 @@ def _named_by_lines(items: Sequence[FoundId], run: Run) -> tuple[Counted, Counte
     return found
 
 
-def _show(explained: Explained, run: Run, shown: TimeRange, view: View, span: str, address: str) -> None:
-    words = view.words
+def _show(explained: Explained, run: Run, shown: TimeRange, view: View, compared: tuple[str, str]) -> None:
+    """`compared`: what the other side is called, and what is filtered for."""
+    words, (span, names) = view.words, compared
+    address = absolute("findings", run=run.name) if shown else ""
     st.header(words("explain.title_list" if explained.base == "scan" else "explain.title"), anchor=False)
-    said(*core.headline(explained, words, span))
+    said(*core.headline(explained, words, span, names))
     if explained.differences:
         show_html(html.rows(explained, run.name, shown, view))
-    browser.copy_button(core.markdown(explained, words, span, address), words, f"explained-{run.name}")
+    if explained.ids and explained.others:
+        browser.copy_button(core.markdown(explained, words, span, address, names), words, f"explained-{run.name}")
