@@ -460,8 +460,8 @@ def test_links_of_comparisons_and_fate_lists_carry_what_they_lead_to() -> None:
     assert compared.samples(both, "before", view) is not None
     assert [(more["id"], more.get("label")) for more in view.asked] == [
         (IMPOSSIBLE, "msgId"),
-        (IMPOSSIBLE, "msgId"),
-        (stored, None),
+        *2 * [(IMPOSSIBLE, "msgId")],  # to Anatomy, and to Message
+        *2 * [(stored, None)],
     ]
 
 
