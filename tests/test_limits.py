@@ -25,7 +25,8 @@ from idcore.runs.runs import Runs
 from idcore.server import jobs
 from idcore.server.front_door import Uploads
 from idcore.server.memory import Visit
-from pages.parts import scans, session
+from pages.parts import live, scans, session
+from pages.parts.runs import fate_lists
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -162,6 +163,16 @@ def test_one_visitor_keeps_so_many_scans(runs: Runs, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(session, "who", lambda: "ann")
     runs.delete(first.name)
     scans.create("c", {}, 0)
+
+
+def test_a_list_of_verdicts_is_one_of_a_visitors_scans(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_RUNS_VISITOR", "1")
+    monkeypatch.setattr(live, "cluster", lambda _: object())
+    monkeypatch.setattr(scans, "wants_kept", lambda: True)
+    scans.create("a", {}, 0)
+    with pytest.raises(CoreError) as caught:
+        fate_lists.start(["0A010235116418B4AAC21B48709A01C4"], "orders", "test")
+    assert caught.value.code == "limit_runs_of_one"
 
 
 def test_what_is_kept_is_bounded_for_one_and_for_all(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -525,6 +525,8 @@ def test_the_key_of_a_message_is_no_message_of_its_own() -> None:
         ("消费失败，为什么？", "failed"),
         ("GET /consume?msgId=1 consume failed", "failed"),
         ("消息已消费成功", "acked"),
+        ("消费失败 msgId=1 是否重试: true", "failed"),
+        ("消费成功 msgId=1 是否批量=否", "acked"),
     ],
 )
 def test_what_is_asked_or_would_be_or_is_denied_is_no_delivery(text: str, event: str) -> None:

@@ -15,6 +15,7 @@ from idcore.presentation.html import fates
 from idcore.presentation.reports.markup import tag
 from idcore.rocketmq.remoting.profile import is_configured
 from idcore.runs.runs import FATES, Run
+from idcore.server import jobs
 from pages.parts import browser, cache, problems, scans, session, visitor
 from pages.parts.runs import watch
 from pages.parts.view import view
@@ -94,7 +95,7 @@ def start(ids: Sequence[str], topic: str | None, cluster: str) -> Run:
     if service is None:
         raise CoreError("terms_cluster", {"name": cluster, "known": ", ".join(live.offers())})
     wanted = batched_lookups.IdList.of(ids, topic)
-    scans.admit()
+    scans.admit(jobs.TABLES)
     later = visitor.later()
     ask = lambda: later().require_cluster(cluster)  # noqa: E731
     run = background.start(scans.visible_runs(), service, wanted, session.someone().user, ask, **kept).run
