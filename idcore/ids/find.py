@@ -352,7 +352,9 @@ def _other_thing(text: str, start: int, stop: int) -> str:
 
 
 def _is_cut_v6(text: str, start: int, stop: int) -> bool:
-    """Whether a run of digits is what a mask leaves in front of an ID with an address of IPv6."""
+    """Whether digits are what a mask leaves in front of an ID with an address of IPv6; no whole ID of a client is."""
+    if stop - start == ID_DIGITS[0] and _of_known_client(text, start):
+        return False
     return masks.is_cut_v6(text[start : min(stop, start + ID_DIGITS[-1])], text[stop : stop + 2 * ID_DIGITS[-1]])
 
 

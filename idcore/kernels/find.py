@@ -586,6 +586,13 @@ def is_cut_v6(p, size):
 
 
 @numba.njit(cache=True, nogil=True)
+def has_loader(p, rules):
+    """Whether the 32 digits at p have the loader of a known client where a msgId of IPv4 has it."""
+    hi, lo = unhex_32(p)
+    return is_known(rules.loaders, (hi & U(0xFFFF)) << U(16) | lo >> U(48))
+
+
+@numba.njit(cache=True, nogil=True)
 def is_blank_of_v6(p, size):
     """Whether `=20` in front of 01 at p is the beginning of an address of IPv6, and no escape of a blank."""
     if load_8(p - U(1)) != signs.EQUALS or load_8(p + U(1)) != signs.ZERO or load_8(p) != signs.TWO:
@@ -828,7 +835,7 @@ def find(buf, origin, start, stop, what, rules, found):
             escape = escape_before(text + U(place), size, rules.digits)
             place += escape
             size -= escape
-            if is_cut_v6(text + U(place), size):
+            if is_cut_v6(text + U(place), size) and not (size == 32 and has_loader(text + U(place), rules)):
                 continue
             if is_longer(text + U(place), size, rules):
                 size = 32

@@ -200,6 +200,13 @@ def test_the_first_digits_of_a_masked_id_of_ipv6_are_no_other_id() -> None:
     assert ids(f"=?utf-8?Q?message=20{CLIENT}?=") == [CLIENT]
 
 
+@pytest.mark.parametrize("text", ["***{}***", "no {}****", "msgId={}###"])
+def test_a_whole_id_of_a_known_client_is_no_part_of_one_of_ipv6(text: str) -> None:
+    """Chat sets it in bold and slanted letters. Hosts from 32.0.0.0 to 63.255.255.255 begin as addresses of IPv6 do."""
+    cloud = "2F010235" + ID[8:]
+    assert ids(text.format(cloud)) == [token.text for token in tokens(text.format(cloud).encode())] == [cloud]
+
+
 @pytest.mark.parametrize("text", ["0138****56785678", "01234567..0123456789", "messageId=0123456789..."])
 def test_a_number_with_a_mask_is_no_5x_msgid(text: str) -> None:
     """It may be a telephone number. A real one has its version, a MAC address, times: some letter is seen."""

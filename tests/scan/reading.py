@@ -63,7 +63,7 @@ def tokens(data: bytes) -> Iterator[Token]:
         start = run.start()
         before = data[max(0, start - 2) : start]
         size = run.end() - start
-        if V6.match(run[0]) and 32 <= size < 56 and is_masked(size, data[run.end() : run.end() + 112]):
+        if is_masked(run[0], data[run.end() : run.end() + 112]):
             continue
         is_address = data[start - 1 : start + 4] == b"=2001" and LABEL.search(
             data[: start - 1][-16:].rstrip(b" \"':=[,")
@@ -88,7 +88,7 @@ def tokens(data: bytes) -> Iterator[Token]:
                 start += 2
             elif before == rb"\u":
                 start += 4
-        if start > run.start() and V6.match(data, start) and is_masked(run.end() - start, data[run.end() :][:112]):
+        if start > run.start() and is_masked(data[start : run.end()], data[run.end() :][:112]):
             continue
         front = data[max(0, start - 64) : start]
         labelled = LABEL.search(front[: len(front) - len(longest_tail(front))]) is not None
@@ -106,10 +106,12 @@ def tokens(data: bytes) -> Iterator[Token]:
             yield Token(start, text, labelled, name, is_shown(front, behind))
 
 
-def is_masked(size: int, behind: bytes) -> bool:
-    """Whether what is behind so many digits of an IPv6 address hides the rest of an ID."""
-    found = MASK.match(behind)
-    if found is None or not 32 <= size < 56:
+def is_masked(digits: bytes, behind: bytes) -> bool:
+    """Whether what is behind the digits of an IPv6 address hides the rest of an ID, and they are no ID of IPv4."""
+    found, size = MASK.match(behind), len(digits)
+    if found is None or not 32 <= size < 56 or V6.match(digits) is None:
+        return False
+    if size == 32 and is_known(int(digits[12:20], 16)):
         return False
     return size > 32 or 0 < len(found[1]) < 24 or (not found[1] and ONLY_MASK.match(behind) is not None)
 

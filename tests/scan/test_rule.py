@@ -154,7 +154,8 @@ def test_the_kernel_judges_every_token_as_identify_does(seed: int, on_disk: Call
 def test_the_kernel_passes_over_what_a_mask_cuts_as_the_finder_does(seed: int, on_disk: Callable[..., str]) -> None:
     pick = random.Random(seed)
     for number in range(250):
-        head = pick.choice(("20010DB8", "2001", "FD00", "fe80", "2A02", "3FFF", "FF02", "AC110001", "0A000001"))
+        client = "2F010235001E18B4AAC2"  # of IPv4, with the loader of a known client
+        head = pick.choice(("20010DB8", "2001", "FD00", "fe80", "2A02", "3FFF", "FF02", "AC110001", client, client))
         size, rest = pick.choice((32, 32, 33, 34, 36, 40, 55, 56)), pick.choice((0, 0, 1, 14, 20, 23, 24, 32))
         digits = head + f"{pick.getrandbits(240):060X}"
         mask = pick.choice("*…•.#xX") * pick.choice((1, 2, 3, 4, 28, 29))
