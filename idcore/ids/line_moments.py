@@ -37,6 +37,29 @@ _NAMES_OF_MONTHS = (
     ("nov", "lis", "ноя"),
     ("dec", "déc", "dic", "dez", "gru", "дек"),
 )
+# Those that begin as other words do, and how they go on, unless that is all (`12 set 2025`, not `12 sets 2025`).
+_GO_ON = {
+    "gen": "naio",
+    "sty": "cz",
+    "ene": "ro",
+    "lut": "y|ego",
+    "maa": "rt",
+    "mag": "gio",
+    "mai": "o",
+    "mei": "$",
+    "maj": "a",
+    "lug": "lio",
+    "lip": "ca|iec",
+    "ago": "sto",
+    "sie": "rp",
+    "set": "tembre|embro|iembre",
+    "out": "ubro",
+    "ott": "obre",
+    "lis": "topad",
+    "dic": "embre|iembre",
+    "dez": "ember|embro",
+    "gru": "d",
+}
 _MONTHS = {name: number for number, names in enumerate(_NAMES_OF_MONTHS, 1) for name in names}
 _LEAP_YEAR = 2000
 _UNITS = {10: 1_000, 13: 1, 16: 1e-3, 19: 1e-6}  # milliseconds of one, by the number of digits
@@ -82,7 +105,8 @@ def _day(wall_ms: int) -> date:
     return date(1970, 1, 1) + timedelta(days=wall_ms // _DAY_MS)
 
 
-_YEAR, _NAME = r"(?:19|20)\d\d", rf"(?:{'|'.join(_MONTHS)})"
+_ENDS = {name: rf"(?={_GO_ON[name]}|(?![^\W\d_]))" if name in _GO_ON else "" for name in _MONTHS}
+_YEAR, _NAME = r"(?:19|20)\d\d", rf"(?:{'|'.join(name + end for name, end in _ENDS.items())})"
 _REST = r"[^\W\d_]*"  # of the name of a month
 _ZONE = r"(?: ?(?P<zone>(?:UTC|GMT)[+-]\d{1,2}(?::?\d\d)?\b|Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
 _GBK = "\ufffd{2}"  # a Chinese letter of GBK that was read as UTF-8

@@ -174,6 +174,9 @@ def test_a_number_that_begins_like_a_date_dates_nothing_that_its_id_does_not_pro
         f"order 1739999999 of account 6222021001116245702 for {ID}",  # numbers that are no time of this ID
         f"version 1.2.3 at 10.0.0.1:10911 {ID}",
         f"31/31/2025 20:57:47 {ID}",
+        f"12 liste 2025 10:11:12 {ID}",  # words that begin as months of other languages do
+        f"11 mail 2025 20:57:47 {ID}",
+        f"outage 11, 2025 20:57:47 {ID}",
         f"2025-02-30T25:61:61 {ID}",
         f"{'x' * LONGEST} 2025年2月11日20:57:47 {ID}",
         "",
@@ -335,6 +338,10 @@ DATES = [
     "Feb-11-2025",
     "Feb/11/2025",
     "11. Februar 2025 ",
+    "12 liste 2025",
+    "11 set 2025 ",
+    "11 settembre 2025",
+    "2025 mai 11",
 ]
 TIMES = [
     "20:57:47",

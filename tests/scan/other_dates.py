@@ -18,7 +18,15 @@ GERMAN, DUTCH = "jan feb mär apr mai jun jul aug sep okt nov dez", "jan feb mrt
 POLISH, RUSSIAN = "sty lut mar kwi maj cze lip sie wrz paź lis gru", "янв фев мар апр мая июн июл авг сен окт ноя дек"
 LANGUAGES = (ENGLISH, FRENCH, SPANISH, PORTUGUESE, ITALIAN, GERMAN, DUTCH, POLISH, RUSSIAN)
 MONTHS = {name: month for names in LANGUAGES for month, name in enumerate(names.split(), 1)} | {"maa": 3, "май": 5}
-YEAR, NAME = r"((?:19|20)\d\d)", rf"({'|'.join(MONTHS)})[^\W\d_]*"
+# What begins as other words do, and how it may go on.
+RESTS = (
+    "gen:naio sty:cz ene:ro lut:y lut:ego maa:rt mag:gio mai:o maj:a lug:lio lip:ca lip:iec ago:sto sie:rp set:tembre"
+)
+RESTS += " set:embro set:iembre out:ubro ott:obre lis:topad dic:embre dic:iembre dez:ember dez:embro gru:d mei:"
+SHORT = {one.partition(":")[0] for one in RESTS.split()}
+WORDS = [name if name not in SHORT else rf"{name}(?![^\W\d_])" for name in MONTHS]
+WORDS += [rf"{short}(?={rest})" for short, _, rest in (one.partition(":") for one in RESTS.split()) if rest]
+YEAR, NAME = r"((?:19|20)\d\d)", rf"({'|'.join(WORDS)})[^\W\d_]*"
 TAGS, SIGNS = r"(?:</?[a-z]{1,8}>[ \t]?){1,4}", r"[\"']?[ ,;:@\[\]\t|]{0,3}[\"']?(?<=\D)"
 DAY_OF_WEEK = (
     r"(?:[(（]?(?:(?:星期|周)[一二三四五六日天]|[日月火水木金土](?:曜日)?|[월화수목금토일](?:요일)?)[)）]? ?)?"
