@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from idcore.base import parquet_pages
 from idcore.presentation.triage import largest, run_rows
 from idcore.runs import table_sizes
 from idcore.runs.runs import RunError, Runs
@@ -93,6 +94,15 @@ def test_what_cannot_be_told_does_not_fit(tmp_path: Path) -> None:
     assert not fits(folder)
     path.write_bytes(b"PAR1")
     assert not fits(folder)
+
+
+def test_a_column_of_very_many_pages_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"n": range(5_000)}), path, data_page_size=64, use_dictionary=False)
+    assert table_sizes.files_fit([path])
+    table_sizes._sizes.cache_clear()
+    monkeypatch.setattr(parquet_pages, "MOST_PAGES", 3)
+    assert not table_sizes.files_fit([path])
 
 
 def test_a_file_that_is_gone_is_not_damaged(tmp_path: Path) -> None:

@@ -17,6 +17,9 @@ _TRUE, _FALSE, _BYTE, _I64, _DOUBLE, _BINARY, _STRUCT = 1, 2, 3, 6, 7, 8, 12
 _DATA, _DATA_2 = 5, 8  # fields of a header with what only data pages have; the first of each are its values
 
 
+MOST_PAGES = 1 << 16  # of a column in a row group: of a gigabyte, Arrow and Spark write a thousand
+
+
 class Page(NamedTuple):
     """Bytes unpacked, and values."""
 
@@ -32,9 +35,11 @@ def begin_of(column: Any) -> int:
 
 def pages(file: BinaryIO, column: Any) -> Iterator[Page]:
     """The pages of a column in a row group, as Arrow finds them; CoreError where a header is none."""
-    at = begin_of(column)
+    at, count = begin_of(column), 0
     end = at + column.total_compressed_size
     while at < end:
+        if (count := count + 1) > MOST_PAGES:
+            raise refuse("parquet_damaged")
         fields, length = _header(file, at)
         size, packed = fields.get(2), fields.get(3)
         if not isinstance(size, int) or not isinstance(packed, int) or size < 0 or packed < 0:

@@ -6,12 +6,13 @@ texts that repeat, which are places in a dictionary, the dictionary alone is rea
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from idcore.base.errors import CoreError
+from idcore.base.errors import CoreError, refuse
 from idcore.base.parquet_pages import pages
 
 MOST = 2 << 30  # bytes of a table that is read whole, or of a group of rows of one that is not
@@ -44,7 +45,7 @@ def files_fit(paths: Sequence[Path], columns: Sequence[str] | None = None, whole
     return True
 
 
-@lru_cache(1_000)
+@lru_cache(1 << 14)
 def _sizes(path: str, _: tuple[int, int], columns: tuple[str, ...] | None, exact: bool) -> tuple[int, ...]:
     return tuple(_groups(path, columns, exact))
 
@@ -54,9 +55,13 @@ def _groups(path: str, columns: tuple[str, ...] | None, exact: bool) -> Iterator
     import pyarrow.parquet as pq
 
     with open(path, "rb") as file, pq.ParquetFile(path) as table:
+        left = os.fstat(file.fileno()).st_size  # several columns that name the same bytes would be read again and again
         for number in range(table.num_row_groups):
             group = table.metadata.row_group(number)
             leaves = [group.column(place) for place in range(group.num_columns)]
+            left -= sum(leaf.total_compressed_size for leaf in leaves)
+            if left < 0:
+                raise refuse("parquet_damaged")
             own = [leaf for leaf in leaves if columns is None or leaf.path_in_schema in columns]
             unpacked = {leaf.path_in_schema: sum(page.size for page in pages(file, leaf)) for leaf in own}
             size = sum(unpacked.values()) + CELL * group.num_rows * len(own)
