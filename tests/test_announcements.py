@@ -25,9 +25,13 @@ class Collected:
 
     def __init__(self) -> None:
         self.got: list[dict[str, Any]] = []
+        self.room = 1_000
 
-    def put(self, payload: Mapping[str, Any]) -> None:
+    def put(self, payload: Mapping[str, Any]) -> bool:
+        if len(self.got) >= self.room:
+            return False
         self.got.append(json.loads(json_text(payload, default=str)))
+        return True
 
     def taken(self) -> list[str]:
         """The subjects of what came since the last look."""
@@ -100,6 +104,15 @@ def test_the_last_refresh_before_a_stop_leaves_no_error_out(run: Run, collected:
     found(run, *map(shared, range(200)))
     announce_new_errors(run)
     assert len(collected.taken()) == 200 < webhook.MOST_WAITING
+
+
+def test_what_there_was_no_room_for_is_sent_with_a_later_refresh(run: Run, collected: Collected) -> None:
+    found(run, *map(shared, range(5)))
+    collected.room = 3
+    announce_new_errors(run)
+    assert len(collected.taken()) == 3
+    announce_new_errors(run)
+    assert len(collected.taken()) == 2
 
 
 def test_without_a_webhook_nothing_is_read_or_noted(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,11 +35,11 @@ def announce_new_errors(run: Run) -> None:
     except FileNotFoundError:
         known = set()
     errors = announceable(run.table("findings").to_pylist())
+    about = {"event": "finding", "run": run.name, "title": run.title}
     fresh = [key for key in errors if key not in known]
-    for key in fresh:
-        webhook.announce({"event": "finding", "run": run.name, "title": run.title, "finding": _as_json(errors[key])})
-    if fresh:
-        write_text(place, json.dumps(sorted(known.union(fresh))))
+    taken = {key for key in fresh if webhook.announce({**about, "finding": _as_json(errors[key])})}
+    if taken:  # what there was no room for is new again at the next refresh
+        write_text(place, json.dumps(sorted(known | taken)))
 
 
 def _as_json(row: Mapping[str, Any]) -> dict[str, Any]:

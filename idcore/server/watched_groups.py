@@ -93,7 +93,7 @@ def _wrong(value: str) -> CoreError:
 class Watch:
     """Asks about groups again and again. `tell` hears of a problem that is new, and of one that is over."""
 
-    def __init__(self, groups: tuple[Group, ...], tell: Callable[[dict[str, Any]], None] = announce) -> None:
+    def __init__(self, groups: tuple[Group, ...], tell: Callable[[dict[str, Any]], object] = announce) -> None:
         self.groups, self._tell = groups, tell
         self._states: dict[Group, State] = {}
 

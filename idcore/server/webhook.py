@@ -123,16 +123,18 @@ class Announcer:
         self._sent = deque[float]()  # when, in the last minute
         threading.Thread(target=self._work, name="webhook", daemon=True).start()
 
-    def put(self, payload: Mapping[str, Any]) -> None:
-        """Takes an announcement; one that is too long, or for which there is no room, is dropped and counted."""
+    def put(self, payload: Mapping[str, Any]) -> bool:
+        """Takes an announcement, and counts one that is too long; False where there is no room, which is counted."""
         body = json_text(payload, default=str).encode()
         if len(body) > LONGEST:
             self._count("too_long")
-            return
+            return True
         try:
             self._waiting.put_nowait((f"msg_{secrets.token_hex(12)}", body))
         except queue.Full:
             self._count("dropped")
+            return False
+        return True
 
     def wait(self) -> None:
         """Blocks until nothing waits any more."""
@@ -185,7 +187,10 @@ def is_on() -> bool:
     return _announcer() is not None
 
 
-def announce(payload: Mapping[str, Any]) -> None:
-    """Sends a JSON object to the address of `IDCORE_WEBHOOK`; nothing where none is set. Never blocks."""
-    if (announcer := _announcer()) is not None:
-        announcer.put(payload)
+def announce(payload: Mapping[str, Any]) -> bool:
+    """Sends a JSON object to the address of `IDCORE_WEBHOOK`; nothing where none is set. Never blocks.
+
+    False where there is no room for it now.
+    """
+    announcer = _announcer()
+    return announcer is None or announcer.put(payload)
