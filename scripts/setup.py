@@ -78,16 +78,15 @@ def without(lock: str, packages: Sequence[str]) -> str:
     return "".join(entry for entry in entries if entry.partition("==")[0] not in packages)
 
 
-def ended(*commands: Sequence[object], quiet: bool = False) -> list[int]:
-    """Exit statuses of programs that run at the same time.
+def ended(*commands: Sequence[object], quiet: Sequence[int] = ()) -> list[int]:
+    """Exit statuses of programs that run at the same time. `quiet`: the places of those whose output is not shown.
 
     Each has a process group of its own, which goes with this process: at Ctrl-C, SIGTERM or SIGHUP.
     """
-    out = subprocess.DEVNULL if quiet else None
     programs: list[subprocess.Popen[bytes]] = []
     try:
-        for command in commands:
-            words = [str(word) for word in command]
+        for place, command in enumerate(commands):
+            words, out = [str(word) for word in command], subprocess.DEVNULL if place in quiet else None
             programs.append(
                 subprocess.Popen(words, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=out, process_group=0)
             )
@@ -303,7 +302,7 @@ class Compiled:
     def make(self) -> None:
         """Both at once: each has work for one core."""
         commands = [[self.python, "-m", "idcore.scan.warm"], *([self._archive()] if self.has_java else [])]
-        kernels, *archive = ended(*commands, quiet=True)
+        kernels, *archive = ended(*commands, quiet=[1])
         if kernels == 0:
             write_stamp(self.stamp, self.value)
         else:
