@@ -12,14 +12,14 @@ from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
 from idcore.rocketmq.store.commitlog import Stored
 
-MOST_DATED = 200
+MOST_DATED = 2_000  # queues with messages that wait
 
 
 @dataclass(frozen=True, slots=True)
 class OfTopic:
     """A group in a topic; the first of a group has what it has besides topics: retries that wait, and dead letters.
 
-    `oldest_ms`: when the oldest message was stored that waits for it, of the MOST_DATED rows furthest behind.
+    `oldest_ms`: when the oldest message was stored that waits for it, where somebody looked.
     """
 
     topic: str
@@ -72,17 +72,28 @@ def rows_of(evidence: StoreEvidence) -> list[OfTopic]:
 
 
 def dated_rows_of(evidence: StoreEvidence) -> list[OfTopic]:
-    """The same, with the time of the oldest message that waits: a record is read for each queue of these."""
+    """The same, with the time of the oldest message that waits: a record is read for each queue of these.
+
+    None of them has it where these are more than MOST_DATED: which is the oldest of all would not be known.
+    """
     rows = rows_of(evidence)
-    behind = sorted((each for each in rows if each.row.lag), key=lambda each: -(each.row.lag or 0))[:MOST_DATED]
-    oldest = {id(each): _oldest_ms(evidence, each.topic, each.row.group) for each in behind}
+    behind = [each for each in rows if each.row.lag]
+    if sum(len(list(_waiting(evidence, each))) for each in behind) > MOST_DATED:
+        return rows
+    oldest = {id(each): _oldest_ms(evidence, each) for each in behind}
     return [replace(each, oldest_ms=oldest.get(id(each))) for each in rows]
 
 
-def _oldest_ms(evidence: StoreEvidence, topic: str, group: str) -> int | None:
+def _waiting(evidence: StoreEvidence, each: OfTopic) -> Iterator[tuple[int, int]]:
+    """The queues in which messages wait for a group, with the offset of the next one."""
+    for queue in _queues(evidence, each.topic, each.row.group):
+        if queue.lag and queue.offset is not None:
+            yield queue.queue, max(queue.offset, queue.begin or 0)
+
+
+def _oldest_ms(evidence: StoreEvidence, each: OfTopic) -> int | None:
     """When the oldest message was stored that the group has not passed, by the queues whose records are there."""
-    waiting = [queue for queue in _queues(evidence, topic, group) if queue.lag and queue.offset is not None]
-    times = [_stored_ms(evidence, topic, queue.queue, max(queue.offset or 0, queue.begin or 0)) for queue in waiting]
+    times = [_stored_ms(evidence, each.topic, *place) for place in _waiting(evidence, each)]
     return min(filter(None, times), default=None)
 
 
