@@ -75,7 +75,11 @@ def locate(run: Run, roots: Roots = None) -> None:
         if is_there():  # of another, who was faster: somebody may be reading it
             return
         shutil.rmtree(run.path / FOLDER, ignore_errors=True)
-        aside.rename(run.path / FOLDER)
+        try:
+            aside.rename(run.path / FOLDER)
+        except OSError:
+            if not is_there():  # else another was faster, at the last moment
+                raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 

@@ -976,7 +976,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "brokers.none": "No offsetMsgIds in this scan, so the brokers that stored the messages are unknown.",
     "brokers.share_of": "Share of records",
     "brokers.said_most": " **{address}** has **{share}** of the records of {n}.",
-    "brokers.said_times": ", {n} times as fast as the next",
+    "brokers.said_times": ", about {n} times as fast as the next",
     "brokers.fastest": " **{address}** grows fastest, **{rate}**",
     "brokers.grows": " **{address}** grows by **{rate}**",
     "brokers.said_full": "; at this rate its commit log file is full at about **{at}**",

@@ -169,8 +169,8 @@ def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str 
     if fastest is not None and fastest.speed is not None and fastest.speed.rate > 0:
         code = "brokers.fastest" if len(rows) > 1 else "brokers.grows"
         text += words(code, address=fastest.address, rate=rate_text(fastest.speed.rate, words))
-        if len(rates) > 1 and rates[1] > 0 and (times := int(rates[0] / rates[1])) >= LARGE_TIMES:
-            text += words("brokers.said_times", n=f"{times:,}")
+        if len(rates) > 1 and rates[1] > 0 and rates[0] >= LARGE_TIMES * rates[1]:
+            text += words("brokers.said_times", n=f"{rates[0] / rates[1]:,.0f}")
         if fastest.full_at:
             key = _past("brokers.said_full", fastest.full_at, now)
             text += words(key, at=reader.minute(fastest.full_at) + assumed)

@@ -230,7 +230,7 @@ def largest(hosts: pd.DataFrame) -> tuple[list[str], float] | None:
     """The few hosts that generate far more messages than all others, and their share of these; None where none do."""
     ranked = hosts.sort_values(["distinct", "host"], ascending=[False, True])
     counts, names, total = ranked["distinct"].tolist(), ranked["host"].tolist(), int(ranked["distinct"].sum())
-    for few in range(1, min(NAMED, max(1, len(counts) // 10), len(counts) - 1) + 1):
+    for few in range(1, min(NAMED, max(1, len(counts) // 10), len(counts) - 1) + 1) if total else ():
         share = sum(counts[:few]) / total
         if share >= max(LARGE_SHARE, 2 * few / len(counts)) and counts[few - 1] >= LARGE_TIMES * counts[few]:
             return names[:few], share
