@@ -93,7 +93,9 @@ def test_the_worst_finding_is_first_and_leads_into_a_ticket(tab: Visit, example:
     button.click()
     expect(tab.page.locator("[role=status]:not(:empty)")).to_have_text("Copied")
     copied = tab.page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith("## Error: Several processes share one fingerprint\n\n`172.17.0.2 pid 1 loader")
+    clock = "The log's clock is +08:00; times outside the log lines are +00:00."
+    title = f"## Error: Several processes share one fingerprint\n\n{clock}\n\n"
+    assert copied.startswith(f"{title}`172.17.0.2 pid 1 loader")
     assert re.search(r"```text\nexample\.log:\d+  ", copied)
     assert re.search(rf"In the console: {tab.url}/findings\?zone=UTC&run=[\w-]+&finding=0\n$", copied)
     report_opens_alone(tab)
