@@ -143,7 +143,7 @@ def test_whatever_offers_to_copy_puts_its_text_on_the_clipboard(
         offers = {
             f"decode?ids={UNIQ},{OFFSET}": f"{UNIQ}\n{OFFSET}",
             f"counters?run={run}": f"{warm_console.url}/counters?run={run}&zone=Asia%2FShanghai",
-            "lab?story=send.lost": f"{warm_console.url}/lab?story=send.lost",
+            "lab?story=send.lost": f"{warm_console.url}/lab?zone=Asia%2FShanghai&story=send.lost",
         }
         for link, text in [*offers.items()][: None if secure else 1]:  # each is the same button
             tab.turn_to(f"/{link}")
