@@ -71,9 +71,9 @@ def test_a_time_above_a_month_that_is_the_clock_is_read_as_such(tmp_path: Path) 
 def test_how_message_ext_prints_stands_below_all_that_happened() -> None:
     notes = [
         Finding.of("id_confusion", "msgId", 900, {"variant": "message_ext"}),
-        Finding.of("restart", "p", 1, {}),
+        Finding.of("expired", "p", 1, {}),
     ]
-    assert [finding.code for finding in worst_first(notes)] == ["restart", "id_confusion"]
+    assert [finding.code for finding in worst_first(notes)] == ["expired", "id_confusion"]
 
 
 def starts(seconds: list[float]) -> list[str]:

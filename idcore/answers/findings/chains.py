@@ -368,7 +368,7 @@ register(
         evidence=WrapEvidence,
         of_processes=wraps,
         variants=("uncertain",),
-        background=("", "uncertain"),
+        is_usual=True,
         picture="counter",
     ),
 )

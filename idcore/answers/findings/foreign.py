@@ -122,6 +122,6 @@ register(
         of_processes=foreign_makers,
         of_scan=of_seeds,
         variants=(*_FOREIGN.to_pylist(), "cpp_old", "no_hash", "seed", "unseen"),
-        background=("", *_FOREIGN.to_pylist(), "cpp_old", "no_hash", "seed", "unseen"),
+        is_usual=True,
     ),
 )

@@ -251,7 +251,7 @@ register(
         evidence=HostEvidence,
         of_processes=container,
         variants=("gateway",),
-        background=("", "gateway"),
+        is_usual=True,
         also=("born_hosts",),
         lines=("born_hosts",),
     ),

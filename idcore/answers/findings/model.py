@@ -85,8 +85,8 @@ class Finding:
 
 
 def _rank(finding: Finding) -> tuple[int, int, int, str]:
-    order = list(rules()).index(finding.code)
-    order += len(rules()) * rules()[finding.code].is_background(finding.evidence.variant)
+    background = finding.evidence.variant in rules()[finding.code].background
+    order = len(rules()) if background else list(rules()).index(finding.code)
     return SEVERITIES.index(finding.severity), order, -finding.count, finding.subject
 
 

@@ -71,16 +71,17 @@ class Rule:
     variants: tuple[str, ...] = ()  # message keys: the code alone, and the code with each of these
     also: tuple[str, ...] = ()  # message keys of further sentences
     info_variants: tuple[str, ...] = ()  # which are info only
-    background: tuple[str, ...] = ()  # variants that are no event of the input: below all that are; empty: without one
+    background: tuple[str, ...] = ()  # variants that are not an event of the input: below all that are
+    is_usual: bool = False  # it says how IDs are made, or what is normal: no event either, in its own place
     subject: Literal["process", "id", "broker", "name", "group", "topic"] = "process"
     picture: Literal["", "counter", "clock"] = ""
     # What is looked for in lines apart from the places of ids: born_hosts, broker_name, send_ok, failed_sends.
     lines: tuple[str, ...] = ()
     of_store: bool = False  # true of stores only: its incident is a situation of idcore.simulate.situations
 
-    def is_background(self, variant: str | None) -> bool:
-        """Whether a finding of this variant only says how IDs are made or printed, or what is normal."""
-        return (variant or "") in self.background
+    def is_event(self, variant: str | None) -> bool:
+        """Whether a finding of this variant says more than how IDs are made or printed, or what is normal."""
+        return not self.is_usual and variant not in self.background
 
 
 REGISTERED: dict[str, Rule] = {}  # those registered so far, in the order in which findings are read

@@ -338,6 +338,6 @@ register(
         evidence=ExpiredEvidence,
         of_processes=expired,
         of_scan=expired_clients,
-        background=("",),
+        is_usual=True,
     ),
 )

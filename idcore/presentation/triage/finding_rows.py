@@ -95,7 +95,7 @@ def number_of(row: Row) -> int:
 def first_event(findings: pd.DataFrame) -> tuple[int, Row] | None:
     """The worst finding that is an event of the input, with its number; None where all say only how it is written."""
     for number, row in findings.to_dict("index").items():
-        if not rules()[str(row["code"])].is_background(evidence_of(row).variant):  # type: ignore[arg-type]
+        if rules()[str(row["code"])].is_event(evidence_of(row).variant):  # type: ignore[arg-type]
             return int(number), row  # type: ignore[call-overload, return-value]
     return None
 
