@@ -37,7 +37,19 @@ ARROWS: dict[str, set[str]] = {
     }
     | {"runs", "ids", "policy"},
     "__main__": {"cli", "policy"},
-    "cli": {"doors", "presentation", "spark", "answers", "scan", "sources", "simulate", "rocketmq", "ids", "policy"},
+    "cli": {
+        "doors",
+        "operations",
+        "presentation",
+        "spark",
+        "answers",
+        "scan",
+        "sources",
+        "simulate",
+        "rocketmq",
+        "ids",
+        "policy",
+    },
     "doors": {"operations", "server", "presentation", "intake", "rocketmq", "runs", "policy"},
     "operations": {"server", "presentation", "spark", "answers", "scan", "intake", "sources", "rocketmq"}
     | {"runs", "ids", "policy"},

@@ -11,6 +11,7 @@ from datetime import UTC
 from idcore.base.catalogue import words
 from idcore.cli.complaint import complain, complain_of_missing
 from idcore.cli.parser import Usage, read_clock
+from idcore.operations.texts import comparison_items
 from idcore.presentation.export import csv_of_rows, json_lines, to_stream
 from idcore.presentation.reader import Reader
 from idcore.presentation.terminal import comparisons
@@ -19,7 +20,12 @@ from idcore.scan.compare import Unread, compare
 from idcore.scan.months import month_rows
 
 DONE, SOME_UNREADABLE = 0, 1
-KEYS = ("kind", "subject", "before", "after", "both", "missing", "new", "only_before", "only_after")
+# fmt: off
+KEYS = (
+    "kind", "subject", "before", "after", "both", "missing", "new", "only_before", "only_after",
+    "certainty", "disproof",
+)
+# fmt: on
 
 
 def run(options: argparse.Namespace) -> int:
@@ -54,8 +60,8 @@ def run(options: argparse.Namespace) -> int:
             comparison = dated(comparison, exact, [tables, tables])
         print("\n".join(comparisons.comparison(comparison, Reader(words(), zone if options.zone else UTC))))
     else:
-        figures = (row.values | {"missing": row.missing, "new": row.new} for row in rows)
-        to_stream(csv_of_rows(figures, KEYS) if options.format == "csv" else json_lines(figures), sys.stdout)
+        items = comparison_items(rows, not problems, words())
+        to_stream(csv_of_rows(items, KEYS) if options.format == "csv" else json_lines(items), sys.stdout)
     for name, problem in dict.fromkeys(problems):
         complain(f"{name}: {problem}")
     return SOME_UNREADABLE if problems else DONE

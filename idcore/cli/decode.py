@@ -32,6 +32,7 @@ from idcore.ids.describe import Seeds
 from idcore.ids.identify import LOOK_ALIKES, case_of
 from idcore.ids.other_forms import other_forms
 from idcore.ids.pasted_logs import PastedLogs
+from idcore.operations.readings import reading_item
 from idcore.presentation.export import csv_of_ids, json_lines, to_stream
 
 _CHUNK = 1 << 16
@@ -82,7 +83,8 @@ def _write(rows: Iterator[dict[str, Any]], options: argparse.Namespace, said: De
     """The rows in the form that was asked for, and what the lines say of deliveries."""
     form = options.format or ("table" if sys.stdout.isatty() else "json")
     if form in ("json", "jsonl"):
-        sys.stdout.writelines(json_lines(rows))
+        words = catalogue.words()
+        sys.stdout.writelines(json_lines(reading_item(row, words) for row in rows))
     elif form == "csv":
         to_stream(csv_of_ids(_flat(rows) if options.all else rows), sys.stdout)
     else:

@@ -6,9 +6,10 @@ import argparse
 from datetime import tzinfo
 from typing import IO
 
-from idcore.answers.lookup import Listing, Way, listing_row, ways
+from idcore.answers.lookup import Listing, Way, ways
 from idcore.base.safe_text import json_text
 from idcore.cli.parser import Usage
+from idcore.operations.found_messages import listing_item
 from idcore.presentation import export
 from idcore.presentation.reader import Reader
 from idcore.presentation.terminal import messages
@@ -34,7 +35,7 @@ def way_of(options: argparse.Namespace, zone: tzinfo) -> Way | None:
 def show(listing: Listing, form: str, reader: Reader, out: IO[str]) -> None:
     """The list; CSV and JSON Lines have its rows alone."""
     if form == "json":
-        out.write(json_text(listing_row(listing)) + "\n")
+        out.write(json_text(listing_item(listing, reader.words)) + "\n")
     elif form == "csv":
         rows = (list(row.values()) for row in ways.rows(listing.copies))
         export.to_stream(export.csv_lines(ways.COLUMNS, rows), out)

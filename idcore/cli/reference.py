@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from idcore.cli.epilogs import COMMON, EPILOGS
 from idcore.cli.parser import build_parser, commands_of
+from idcore.operations.model import Operation
+from idcore.operations.table import TABLE
 from idcore.scan.schemas import OF_LISTS, SCHEMAS
 
 _CLI_HEAD = """\
@@ -301,40 +303,14 @@ once in all input and has one offsetMsgId there is never in `copies`.
 
 One object in each line, with all of these keys. Those that do not apply are null.
 
-| key | meaning |
-|---|---|
-| `text` | the string as it was, letter case included |
-| `line`, `column` | its place in standard input, from 1; null for arguments |
-| `label` | the label in front of it, for example `msgId`; of a look-alike the word that names something else |
-| `kind`, `layout`, `certainty` | what it is, and how certain: `certain`, `likely` or `possible` |
-| `host`, `pid`, `loader`, `loader_position`, `loader_bits`, `elapsed_ms`, `counter` | the fields of a msgId |
-| `host`, `port`, `offset`, `segment`, `position` | the fields of an offsetMsgId; `segment` if files have 1 GiB |
-| `mac`, `pid`, `seconds`, `sequence` | the fields of a 5.x msgId |
-| `sent_at`, `month`, `zone`, `zone_source` | when it was generated, and where the zone is from |
-| `month_source` | where the month is from: `line`, `record`, `process`, `input`, `assumed`; null if the ID has it |
-| `delivery` | what the line says of the message's delivery, as an object, in CSV its `text`; null if it says nothing |
-| `assumed` | what of the time nothing proves, as a list of `month` and `zone` |
-| `joined`, `cut` | whether signs or line breaks between digits were taken out; how many digits lack or are masked |
-| `lookalike` | null, or why it is probably no ID: `label`, `spread`, `uuid` or `single`, as in the table |
-| `sent_at_earliest`, `sent_at_latest` | the range of the time, if it is not exact |
-| `maker`, `maker_code` | the client that probably generated it, in words and as a code |
-| `why`, `why_codes` | the reasons for this interpretation, as sentences and as codes |
-| `others` | the other interpretations, best first, with the same keys |
-| `error` | null, or `problem`, `field` and `byte` |
-
+{readings}
 [store.md](store.md) and [lookup.md](lookup.md) have the JSON of `view`.
 
 ## The JSON of `compare`
 
 One object in each line, for each producer, client and broker that differs.
 
-| key | meaning |
-|---|---|
-| `kind`, `subject` | kind of its IDs; the process, client or broker |
-| `before`, `after` | IDs of it in the first input, and in the second |
-| `both`, `missing`, `new` | in both inputs; only in the first; only in the second |
-| `only_before`, `only_after` | examples of IDs that only one input contains |
-"""
+{comparisons}"""
 
 
 def commands() -> str:
@@ -422,7 +398,13 @@ def tables() -> str:
     for name, schema in OF_LISTS.items():
         more = pa.schema([field for field in schema if field not in SCHEMAS.get(name, ())])
         parts += [f"### {name} of a list\n", f"{_OF_LISTS[name]}.\n", _columns(name, more)]
-    return "\n".join([*parts, _LISTS_TAIL, _TABLES_TAIL])
+    keys = {place: _keys(TABLE[name]) for place, name in (("readings", "decode"), ("comparisons", "compare"))}
+    return "\n".join([*parts, _LISTS_TAIL, _TABLES_TAIL.format(**keys)])
+
+
+def _keys(operation: Operation) -> str:
+    """The keys of an item with their meanings."""
+    return table(("key", "meaning"), ((f"`{one.name}`", one.meaning) for one in operation.fields))
 
 
 def _columns(name: str, schema: pa.Schema) -> str:

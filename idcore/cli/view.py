@@ -22,7 +22,6 @@ from idcore.answers.lookup import (
     Way,
     WrongTerms,
     open_source,
-    row_of,
 )
 from idcore.base.catalogue import words
 from idcore.base.errors import CoreError
@@ -33,6 +32,7 @@ from idcore.cli.decode import read_text
 from idcore.cli.parser import Usage, read_clock, subscriptions_of
 from idcore.ids import Clock, find, identify
 from idcore.ids.clock import parse_instant, to_ms
+from idcore.operations.found_messages import answer_item, journey_item
 from idcore.policy.private import environment
 from idcore.presentation.reader import Reader
 from idcore.presentation.terminal import messages
@@ -113,7 +113,9 @@ def _answer(source: Source, texts: Iterable[str], options: argparse.Namespace, f
                 journey.build(answer.id, journey.Sources.of(answer), clock, clock.zone) if options.journey else None
             )
             if form == "json":
-                row = row_of(answer) | ({} if message_journey is None else {"journey": journey.row_of(message_journey)})
+                row = answer_item(answer, words())
+                if message_journey is not None:
+                    row["journey"] = journey_item(answer.id, message_journey, words())
                 sys.stdout.write(json_text(row) + "\n")
             else:
                 sys.stdout.writelines(

@@ -120,11 +120,12 @@ def _section(one: Operation, address: str) -> str:
     explained = [field for field in (*one.fields, *one.head) if field.meaning]
     body = json.dumps({arg.name: "…" for arg in one.arguments if arg.required}, ensure_ascii=False)
     headers = "-H 'content-type: application/json' -H \"authorization: Bearer $TOKEN\""
-    command = f"curl {headers} -d '{body}' $CONSOLE{address}/{one.name}"
+    curl = f"curl {headers} -d '{body}' $CONSOLE{address}/{one.name}"
+    same = f" The same items: <code>rocketmq-ids {one.command} --format json</code>." if one.command else ""
     return (
         f'<h2 id="{one.name}">{one.name}</h2><p>{escape(one.summary)} '
-        f'<span class="faint">Permission: {needs.name} ({", ".join(needs.roles)}).</span></p>'
-        f"<pre>{escape(command)}</pre>"
+        f'<span class="faint">Permission: {needs.name} ({", ".join(needs.roles)}).{same}</span></p>'
+        f"<pre>{escape(curl)}</pre>"
         + _table(("argument", "meaning", "what may be given"), rows)
         + _table(("key of the answer", "meaning"), [(f"<code>{f.name}</code>", escape(f.meaning)) for f in explained])
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import tzinfo
 from functools import partial
@@ -12,27 +12,15 @@ from typing import Any
 from idcore.answers import journey as journeys
 from idcore.answers.fate.sentences import utc
 from idcore.answers.journey import Line, Sources
-from idcore.answers.lookup import (
-    NO_VERDICT,
-    Answer,
-    BodyRoom,
-    Source,
-    StoreLookup,
-    Way,
-    WrongWay,
-    list_reason,
-    listing_row,
-    reason_text,
-    row_of,
-    shared,
-)
+from idcore.answers.lookup import Answer, BodyRoom, Source, StoreLookup, Way, WrongWay, shared
 from idcore.answers.lookup.groups import GroupAnswer, groups_of, progress_of
 from idcore.answers.lookup.progress import QUEUE_COLUMNS, Progress, state_of
-from idcore.answers.lookup.sentences import groups_text, issue_text, list_text, progress_texts
+from idcore.answers.lookup.sentences import groups_text, issue_text, progress_texts
 from idcore.answers.lookup.without_bodies import WithoutBodies
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, refuse
 from idcore.ids.clock import parse_instant, to_ms
+from idcore.operations.found_messages import answer_item, journey_item, listing_item
 from idcore.operations.model import (
     AT,
     CERTAINTY,
@@ -71,16 +59,6 @@ def source_of(asked: CallArguments, caller: Caller) -> Iterator[Source]:
         yield store if caller.visitor.may("bodies") else WithoutBodies(store)
 
 
-def judged(row: Mapping[str, Any], answer: Answer, words: Words) -> dict[str, Any]:
-    """An answer with how sure it is: a record that was read is there, a miss is as sure as who was asked."""
-    unsure = answer.reason in NO_VERDICT or answer.nothing_asked
-    return dict(row) | {
-        "said": None if answer.found or answer.reason is None else reason_text(answer, words),
-        "certainty": "certain" if answer.found else "possible" if unsure else "likely",
-        "disproof": words("wrong_if.found" if answer.found else "wrong_if.not_found"),
-    }
-
-
 def _view(asked: CallArguments, caller: Caller) -> Result:
     def items() -> Iterator[dict[str, Any]]:
         room = BodyRoom()
@@ -89,7 +67,7 @@ def _view(asked: CallArguments, caller: Caller) -> Result:
                 asked["ids"], asked["topic"], caller.who.user, None, bool(asked["verdicts"]), bool(asked["trace"])
             )
             for answer in answers:
-                yield judged(row_of(answer, room), answer, asked.words)
+                yield answer_item(answer, asked.words, room)
 
     return Result(list(items()))  # of at most so many: an error comes before the first of them
 
@@ -105,11 +83,9 @@ def _journey(asked: CallArguments, caller: Caller) -> Result:
         lines = _lines(text, known, asked, caller)
     clock = asked.clock(caller.ground)
     journey = journeys.build(text, Sources.of(*known, lines=lines), clock, clock.zone)
-    row = journeys.row_of(journey) | {"id": text, "said": journeys.found_text(journey, asked.words)}
     room = BodyRoom()
-    answers = [judged(row_of(answer, room), answer, asked.words) for answer in known]
-    sure = "certain" if journey.events and not journey.conflicts else "likely" if journey.events else "possible"
-    return Result([row | {"answers": answers, "certainty": sure, "disproof": asked.words("wrong_if.journey")}])
+    answers = [answer_item(answer, asked.words, room) for answer in known]
+    return Result([journey_item(text, journey, asked.words) | {"answers": answers}])
 
 
 def _lines(text: str, known: list[Answer], asked: CallArguments, caller: Caller) -> list[Line]:
@@ -189,12 +165,8 @@ def _dead_letters(asked: CallArguments, caller: Caller) -> Result:
     way = Way("dead_letters", group=asked["group"], limit=asked["most"], begin_ms=begin, end_ms=end)
     with source_of(asked, caller) as source:
         listing = source.list_messages(way, caller.who.user)
-    head = listing_row(listing, BodyRoom())
-    head["said"] = list_text(listing, asked.words).replace("**", "")
-    if listing.reason not in (None, listing.cut):
-        head["said"] += " " + list_reason(listing, asked.words)
-    sure = {"certainty": "certain", "disproof": asked.words("wrong_if.found")}
-    return Result([row | sure for row in head.pop("copies")], head)
+    head = listing_item(listing, asked.words, BodyRoom())
+    return Result(head.pop("copies"), head)
 
 
 def _bounds(asked: CallArguments, zone: tzinfo) -> tuple[int | None, int | None]:
@@ -210,6 +182,7 @@ _TOPIC = Argument("topic", "text", "search this topic only", most=255)
 _NEED_CLUSTER = Argument("cluster", "text", _CLUSTER.meaning, required=True, least=1, most=100)
 _NEED_TOPIC = Argument("topic", "text", "the topic", required=True, least=1, most=255)
 _NEED_GROUP = Argument("group", "text", "the consumer group", required=True, least=1, most=255)
+_NUMBER = ("integer", "null")
 _SAID = Field("said", ("string", "null"), "the answer in a sentence")
 _ASKED = (Field("at", "string", "when it was asked"), Field("asked", "array", "the addresses that were asked"), _SAID)
 _FOUND = (
@@ -237,7 +210,7 @@ OPERATIONS = (
             Argument("trace", "flag", "also its message trace", default=False),
             ZONE, AT, LANG,
         ),
-        "decode", _view, _FOUND, of_cluster=True,
+        "decode", _view, _FOUND, of_cluster=True, command="view",
     ),
     Operation(
         "journey",
@@ -256,6 +229,7 @@ OPERATIONS = (
             Field("answers", "array", "its records, as view gives them"), _SAID, CERTAINTY, DISPROOF,
         ),
         of_cluster=True,
+        command="view --journey",
     ),
     Operation(
         "groups",
@@ -278,7 +252,17 @@ OPERATIONS = (
         (_NEED_CLUSTER, _NEED_TOPIC, _NEED_GROUP, LANG),
         "look_up",
         _progress,
-        (*(Field(name, (), "") for name in QUEUE_COLUMNS), CERTAINTY, DISPROOF),
+        (
+            Field("broker", "string", "the name of the broker"), Field("queue", "integer", "the number of the queue"),
+            Field("begin", _NUMBER, "the first offset that it has"),
+            Field("end", _NUMBER, "the offset that the next message gets"),
+            Field("offset", _NUMBER, "the next that the group consumes; null where it has none"),
+            Field("lag", _NUMBER, "messages between both, at most"),
+            Field("in_flight", _NUMBER, "messages that clients have and did not confirm"),
+            Field("passed_ms", _NUMBER, "when the last message that was passed was stored, in milliseconds"),
+            Field("readable", "boolean", "whether it may be read"),
+            Field("owners", ("array", "null"), "the clients that have it"), CERTAINTY, DISPROOF,
+        ),
         (
             *_ASKED, Field("lag", "integer", "messages behind"), Field("clients", "integer", "connected clients"),
             Field("silent_brokers", "array", "brokers that did not answer"),
@@ -309,6 +293,7 @@ OPERATIONS = (
             Field("asked", "array", "the addresses that were asked"),
         ),
         of_cluster=True,
+        command="view --dead-letters",
     ),
 )
 # fmt: on

@@ -209,6 +209,7 @@ class Operation:
     """A row of the table. `begins`: it makes or ends a scan of the caller's own; no operation changes anything else.
 
     `needs` is a permission of the table of roles. `alone`: it reads what it is given, and no file and no cluster.
+    `command`: that of the command line whose JSON has the same items.
     """
 
     name: str
@@ -221,6 +222,7 @@ class Operation:
     begins: bool = False
     of_cluster: bool = False
     alone: bool = False
+    command: str = ""
 
     def asked(self, given: Mapping[str, Any]) -> CallArguments:
         """The arguments of a call; CoreError names the first that is missing, not known, or not of its kind."""

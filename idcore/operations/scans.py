@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,7 +36,7 @@ from idcore.presentation.triage import find_anything, finding_rows, finding_text
 from idcore.presentation.triage import lines as line_texts
 from idcore.presentation.triage.find_anything import Known
 from idcore.runs.runs import SCANS, Run
-from idcore.scan.occurrences.index import Allowed, Index
+from idcore.scan.occurrences.index import Allowed, Index, Occurrence
 from idcore.server import jobs
 
 WAITS = 20  # seconds at most for a scan that is asked for with `wait`, and for the index of its lines
@@ -171,18 +170,10 @@ def _findings(asked: CallArguments, caller: Caller) -> Result:
     head = {"said": finding_texts.findings_sentence(findings, run.summary or {}, asked.words).replace("**", "")}
     lang = asked.words.lang
     items = (
-        _finding(int(number), row, lang) for number, row in zip(chosen.index, chosen.to_dict("records"), strict=True)
+        finding_texts.item_of(int(number), row, lang)
+        for number, row in zip(chosen.index, chosen.to_dict("records"), strict=True)
     )
     return Result(items, head)
-
-
-def _finding(number: int, row: dict[str, Any], lang: str) -> dict[str, Any]:
-    said = finding_texts.sentences_of(row, lang)
-    times = {name: None if row[name] is None or row[name] != row[name] else row[name].isoformat() for name in _TIMES}
-    return {"finding": number} | said | times | {"evidence": json.loads(row["evidence"])}
-
-
-_TIMES = ("first_sent_at", "last_sent_at")
 
 
 def allowed_for(run: Run, roots: Callable[[], Sequence[Path | str]]) -> Allowed:
@@ -226,7 +217,11 @@ def _lines(asked: CallArguments, caller: Caller) -> Result:
         if asked[name]:
             given[name] = asked[name]
     chosen = index.select(line_filter.filter_of(line_filter.asked(given), run, index), "line", allowed)
-    rows = line_texts.taken(index, chosen.rows, allowed)
+
+    def assumed(page: Sequence[Occurrence]) -> dict[str, tuple[str, ...]]:
+        return line_texts.assumed_of(page, lambda hosts: run_tables.where(run, "processes", {"host": hosts}))
+
+    rows = line_texts.taken(index, chosen.rows, allowed, assumed)
     items = (row | {"certainty": "certain", "disproof": asked.words("wrong_if.line")} for row in rows)
     return Result(items, {"lines": len(chosen)})
 
@@ -325,6 +320,7 @@ OPERATIONS = (
             Field("last_sent_at", ("string", "null"), "until when"), EVIDENCE, CERTAINTY, DISPROOF,
         ),
         (Field("said", "string", "all of it in a sentence"),),
+        command="scan",
     ),
     Operation(
         "finding_lines",
@@ -343,7 +339,18 @@ OPERATIONS = (
         ),
         "decode",
         _lines,
-        (*(Field(name, (), "") for name in line_texts.COLUMNS), CERTAINTY, DISPROOF),
+        (
+            Field("file", "string", "the file"), Field("line", ("integer", "null"), "its line, from 1"),
+            Field("byte", "integer", "where the ID begins in the unpacked file, in bytes"),
+            Field("id", "string", "the ID"), Field("kind", "string", "uniq, client or offset"),
+            Field("sent_at", ("string", "null"), "when it was generated, in UTC"),
+            Field("assumed", ("string", "null"), "what of that time nothing proves: month, zone"),
+            Field("host", ("string", "null"), "the producer's address"), Field("pid", (), "its process ID"),
+            Field("loader", ("string", "null"), "the hash of its class loader"),
+            Field("mac", ("string", "null"), "the MAC address of a 5.x client"),
+            Field("address", ("string", "null"), "the broker's address"), Field("text", ("string", "null"), "the line"),
+            CERTAINTY, DISPROOF,
+        ),
         (Field("lines", "integer", "how many there are"),),
     ),
     Operation(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from idcore.base.open_folders import file_status, is_file
 from idcore.ids import fields
 from idcore.ids.clock import Clock, from_ms
 from idcore.ids.delivery_sentences import told
-from idcore.ids.describe import KEYS, Seeds
+from idcore.ids.describe import Seeds
 from idcore.ids.identify import case_of
 from idcore.intake import intake
 from idcore.intake.intake import Intake, Source
@@ -34,32 +34,15 @@ from idcore.operations.model import (
     Operation,
     Result,
 )
+from idcore.operations.readings import reading_item
 from idcore.presentation.triage import compared, compared_texts
+from idcore.scan.compare import Difference
 from idcore.sources.storage import opened
 
 MOST_COMPARED = 256 << 20  # bytes of one side, as the page of comparisons takes
 MOST_LINE = 20_000
+_TEXT, _NUMBER, _LIST = ("string", "null"), ("integer", "null"), ("array", "null")
 _SIDES = {"first": "before", "second": "after"}
-# Values of other types than a text, of the keys that the command line's JSON has.
-_TYPES: Mapping[str, str] = (
-    dict.fromkeys(
-        (
-            "line",
-            "column",
-            "pid",
-            "loader_position",
-            "loader_bits",
-            "elapsed_ms",
-            "counter",
-            "port",
-            "offset",
-            "position",
-        ),
-        "integer",
-    )
-    | {"seconds": "integer", "sequence": "integer", "why": "array", "why_codes": "array", "others": "array"}
-    | {"assumed": "array", "joined": "boolean", "cut": "integer"}
-)
 
 
 def _read(text: str, case: Any, clock: Clock) -> tuple[Intake, Clock]:
@@ -68,15 +51,10 @@ def _read(text: str, case: Any, clock: Clock) -> tuple[Intake, Clock]:
     return text_intake, replace(clock, dates=intake.dates_of_found(text_intake.found, clock))
 
 
-def disproof_of(row: Mapping[str, Any], words: Words) -> str:
-    """What would show that a reading is wrong."""
-    return words(f"wrong_if.reading.{row['kind'] or 'none'}")
-
-
 def _decode(asked: CallArguments, caller: Caller) -> Result:
     text_intake, clock = _read(asked["text"], case_of(asked["case"], asked["lookalikes"]), asked.clock(caller.ground))
     rows = intake.rows_of(text_intake, clock, Seeds())
-    items = (row | {"disproof": disproof_of(row, asked.words)} for row in rows)
+    items = (reading_item(row, asked.words) for row in rows)
     head = {"ids": len(text_intake.found), "rejected": len(text_intake.refused), "traces": list(text_intake.traces)}
     return Result(items, head)
 
@@ -86,7 +64,7 @@ def _explain(asked: CallArguments, caller: Caller) -> Result:
     text_intake, clock = _read(asked["text"], case_of(asked["case"], asked["lookalikes"]), asked.clock(caller.ground))
     rows = intake.rows_of(text_intake, clock, Seeds())
     items = (
-        row | {"fields": _fields(one, words), "disproof": disproof_of(row, words)}
+        reading_item(row, words) | {"fields": _fields(one, words)}
         for one, row in zip(text_intake.items, rows, strict=True)
     )
     said, _ = told(
@@ -120,15 +98,14 @@ def _compare(asked: CallArguments, caller: Caller) -> Result:
     words = asked.words
     problems = [{"input": name, "problem": words.error(problem)} for name, problem in comparison.problems]
     head = {"said": compared_texts.compared_sentence(comparison, words).replace("**", ""), "unread": problems}
-    return Result(_differences(comparison, words), head)
+    return Result(comparison_items(comparison.rows, not comparison.problems, words), head)
 
 
-def _differences(comparison: compared.Compared, words: Words) -> Iterator[dict[str, Any]]:
-    # What could not be read may have what is missing.
-    certainty = "possible" if comparison.problems else "certain"
-    for row in comparison.rows:
-        sides = {"missing": row.missing, "new": row.new}
-        yield row.values | sides | {"certainty": certainty, "disproof": words("wrong_if.compared")}
+def comparison_items(rows: Iterable[Difference], complete: bool, words: Words) -> Iterator[dict[str, Any]]:
+    """The items of `compare`, also for the command line: what could not be read may have what is missing."""
+    sure = {"certainty": "certain" if complete else "possible", "disproof": words("wrong_if.compared")}
+    for row in rows:
+        yield row.values | {"missing": row.missing, "new": row.new} | sure
 
 
 def _side(asked: CallArguments, name: str, caller: Caller) -> Source:
@@ -170,12 +147,50 @@ def _of_side(name: str, which: str) -> tuple[Argument, ...]:
 
 
 TEXT = Argument("text", "text", "IDs, or lines of a log", required=True, most=MOST_TEXT)
-_ROW = tuple(
-    Field(key, (_TYPES.get(key, "string"), "null"), "") for key in KEYS if key not in ("certainty", "delivery", "error")
-)
 # fmt: off
-READING = (*_ROW, Field("delivery", ("object", "null"), "what its line says of the delivery"),
-           Field("error", ("object", "null"), "why it was rejected"), CERTAINTY, DISPROOF)
+READING = (
+    Field("text", "string", "the string as it was, letter case included"),
+    Field("line", _NUMBER, "its line in the input, from 1; null for an argument of a command"),
+    Field("column", _NUMBER, "its column there, from 1"),
+    Field("label", _TEXT, "the label in front, such as `msgId`; of a look-alike the word that names something else"),
+    Field("kind", _TEXT, "`uniq`, `offset` or `client`: a msgId, an offsetMsgId, a msgId of 5.x; null if rejected"),
+    Field("layout", _TEXT, "the form of its bytes"),
+    CERTAINTY,
+    Field("host", _TEXT, "the address of the producer of a msgId, or of the broker of an offsetMsgId"),
+    Field("pid", _NUMBER, "the producer's process ID, as many bits of it as the ID has"),
+    Field("loader", _TEXT, "the hash of its class loader, which tells apart processes of one pid"),
+    Field("loader_position", _NUMBER, "which of Java's identity hashes of a new process that is, from 1"),
+    Field("loader_bits", _NUMBER, "how many low bits of that hash differ"),
+    Field("elapsed_ms", _NUMBER, "milliseconds since the month began in the producer's zone"),
+    Field("counter", _NUMBER, "the counter of a msgId, from 0 to 65,535"),
+    Field("sent_at", _TEXT, "when it was generated"),
+    Field("sent_at_earliest", _TEXT, "the start of the range of that time, if it is not exact"),
+    Field("sent_at_latest", _TEXT, "the end of that range"),
+    Field("month", _TEXT, "the month that its milliseconds are counted from"),
+    Field("zone", _TEXT, "the zone of its producer"),
+    Field("zone_source", _TEXT, "where that zone is from"),
+    Field("port", _NUMBER, "the port of the broker"),
+    Field("offset", _NUMBER, "the physical offset of the record in the commit log"),
+    Field("segment", _TEXT, "the file of the commit log with this offset, if files have 1 GiB"),
+    Field("position", _NUMBER, "the place in that file"),
+    Field("mac", _TEXT, "the MAC address in a msgId of 5.x"),
+    Field("seconds", _NUMBER, "its seconds since 2021"),
+    Field("sequence", _NUMBER, "its sequence number"),
+    Field("maker", _TEXT, "the client that probably generated it, in words"),
+    Field("maker_code", _TEXT, "the same as a code"),
+    Field("why", _LIST, "the reasons for this interpretation, as sentences"),
+    Field("why_codes", _LIST, "the same as codes"),
+    Field("others", _LIST, "the other interpretations, best first, with the same keys"),
+    Field("error", ("object", "null"), "why it was rejected: `problem`, `field`, `byte`"),
+    Field("month_source", _TEXT,
+          "where the month is from: `line`, `record`, `process`, `input`, `assumed`; null if the ID has it"),
+    Field("delivery", ("object", "null"), "what its line says of the delivery, in CSV its `text`; null if nothing"),
+    Field("assumed", _LIST, "what of the time nothing proves: `month`, `zone`"),
+    Field("joined", ("boolean", "null"), "whether signs or line breaks between digits were taken out"),
+    Field("cut", _NUMBER, "how many digits lack or are masked"),
+    Field("lookalike", _TEXT, "null, or why it is probably no ID: `label`, `spread`, `uuid`, `single`"),
+    DISPROOF,
+)
 # fmt: on
 
 _TRACES = Field("traces", "array", "trace ids of the W3C traceparents in the text")
@@ -193,6 +208,7 @@ OPERATIONS = (
             _TRACES,
         ),
         alone=True,
+        command="decode",
     ),
     Operation(
         "explain_line",
@@ -234,5 +250,6 @@ OPERATIONS = (
             Field("said", "string", "the answer in a sentence"),
             Field("unread", "array", "inputs that could not be read, each with its problem"),
         ),
+        command="compare",
     ),
 )

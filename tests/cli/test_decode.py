@@ -66,7 +66,7 @@ def test_json_is_the_default_of_a_pipe_and_holds_the_contracts_keys() -> None:
     found = rows(done)
     assert [row["kind"] for row in found] == ["uniq", "offset", "client"]
     for row in found:
-        assert tuple(row) == KEYS
+        assert tuple(row) == (*KEYS, "disproof")
         assert (row["line"], row["column"], row["label"], row["error"]) == (None, None, None, None)
     assert found[0]["sent_at"] == "2026-11-10T23:37:24.823+00:00"
     assert (found[0]["zone"], found[0]["zone_source"]) == ("+00:00", "assumed")

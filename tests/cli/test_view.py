@@ -29,7 +29,7 @@ pytestmark = pytest.mark.quick
 
 HOST = Host(bytes((10, 0, 0, 1)), 10911)
 ROOT = Path(__file__).resolve().parent.parent.parent
-KEYS = {"id", "found", "copies", "reason", "evidence", "asked"}
+KEYS = {"id", "found", "copies", "reason", "evidence", "asked", "said", "certainty", "disproof"}
 RECORD = {
     "topic",
     "queue_id",

@@ -155,9 +155,9 @@ def nobody_asks(_: str) -> None:
 def test_downloads_have_every_row_and_no_formula(run: Run) -> None:
     index = index_of(run)
     rows = index.select(Filter()).rows
-    csv = files.as_csv(index, rows, nobody_asks).decode("utf-8-sig").splitlines()
+    csv = files.as_csv(index, rows, nobody_asks, lambda _: {}).decode("utf-8-sig").splitlines()
     assert csv[0].split(",") == list(files.COLUMNS) and len(csv) == 1201
-    told = [json.loads(line) for line in files.as_json(index, rows, nobody_asks).decode().splitlines()]
+    told = [json.loads(line) for line in files.as_json(index, rows, nobody_asks, lambda _: {}).decode().splitlines()]
     assert [row["line"] for row in told] == list(range(1, 1201))
     assert told[0]["host"] == "10.0.0.7" and told[0]["text"].endswith("<b>sent</b>")
 

@@ -51,9 +51,8 @@ FINDING = ("code", "severity", "subject", "count", "certainty", "assumed", "numb
 
 def findings(out: Path, lang: str) -> list[dict[str, Any]]:
     """The findings of a finished scan, worst first, with what each means, what to do and what would disprove it."""
-    columns = ["code", "severity", "subject", "count", "values", "certainty"]
-    rows = pq.read_table(out / "findings", columns=columns).to_pylist()
-    return [finding_texts.sentences_of(row, lang) for row in rows]
+    rows = pq.read_table(out / "findings").to_pylist()
+    return [finding_texts.item_of(number, row, lang) for number, row in enumerate(rows)]
 
 
 def summary(

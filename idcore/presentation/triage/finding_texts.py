@@ -49,6 +49,12 @@ def sentences_of(row: Row, lang: str) -> dict[str, Any]:
     return whose | {"assumed": assumed, "number": model.number_of(model.read_evidence(row["code"], values))} | said
 
 
+def item_of(number: int, row: Row, lang: str) -> dict[str, Any]:
+    """A finding as JSON has it, of the command line and of programs' doors: its number, sentences, times, evidence."""
+    times = {name: None if pd.isna(row[name]) else row[name].isoformat() for name in ("first_sent_at", "last_sent_at")}
+    return {"finding": number} | sentences_of(row, lang) | times | {"evidence": json.loads(row["evidence"])}
+
+
 def option(name: str, numbers: Mapping[str, int], words: Words) -> str:
     """A severity, or all of them, with its number, for the switch above the list."""
     return words(f"findings.show_{name}", n=f"{numbers.get(name, sum(numbers.values())):,}")

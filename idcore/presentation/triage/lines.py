@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,9 +17,12 @@ from idcore.ids.clock import from_ms
 from idcore.ids.find import behind_label
 from idcore.policy import limits
 from idcore.presentation import export
-from idcore.presentation.triage.processes import process_key
+from idcore.presentation.triage.processes import assumed_codes, process_key
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Allowed, Index, Occurrence
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_BYTES = 256 << 20  # of input that is searched for a line: a fraction of a second each id
 MOST_LINES = 6
@@ -177,9 +180,16 @@ COLUMNS = (
 )
 
 
-def taken(
-    index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed = lambda _: {}
-) -> Iterable[dict[str, Any]]:
+def assumed_of(
+    occurrences: Sequence[Occurrence], processes: Callable[[list[str]], pd.DataFrame]
+) -> dict[str, tuple[str, ...]]:
+    """What of the times of their processes no line shows, by the key of a process. `processes` gives those of hosts."""
+    hosts = sorted({one.names["host"] for one in occurrences if one.kind == "uniq"})
+    rows = processes(hosts).to_dict("records") if hosts else []
+    return {process_key(row): assumed_codes(row) for row in rows}
+
+
+def taken(index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed) -> Iterable[dict[str, Any]]:
     """The rows of a download, a page at a time."""
     most = limits.figure("download_rows")
     for start in range(0, min(len(rows), most), 1000):
@@ -193,11 +203,11 @@ def taken(
             yield {name: row.get(name) for name in COLUMNS}
 
 
-def as_csv(index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed = lambda _: {}) -> bytes:
+def as_csv(index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed) -> bytes:
     """The rows as CSV."""
     return export.csv_table(COLUMNS, (list(row.values()) for row in taken(index, rows, allowed, assumed)))
 
 
-def as_json(index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed = lambda _: {}) -> bytes:
+def as_json(index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed) -> bytes:
     """The rows as JSON Lines."""
     return "".join(export.json_lines(taken(index, rows, allowed, assumed))).encode()

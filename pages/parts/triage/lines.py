@@ -16,7 +16,7 @@ from idcore.intake.allowed import is_copy
 from idcore.presentation.html import lines as html
 from idcore.presentation.reports.markup import Html, link, tag
 from idcore.presentation.triage import finding_rows, finding_texts, line_filter
-from idcore.presentation.triage.processes import assumed_codes, process_key
+from idcore.presentation.triage import lines as line_texts
 from idcore.presentation.triage.scope import UNLIMITED
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Allowed, Filter, Index, Occurrence, Selection
@@ -151,9 +151,7 @@ def of_page(run: Run, index: Index, occurrences: Sequence[Occurrence], words: Wo
 
 def assumed_of(run: Run, occurrences: Sequence[Occurrence]) -> dict[str, tuple[str, ...]]:
     """What of the times of their processes no line shows, by the key of a process."""
-    hosts = {one.names["host"] for one in occurrences if one.kind == "uniq"}
-    rows = cache.where(run, "processes", host=sorted(hosts)).to_dict("records") if hosts else []
-    return {process_key(row): assumed_codes(row) for row in rows}
+    return line_texts.assumed_of(occurrences, lambda hosts: cache.where(run, "processes", host=hosts))
 
 
 def page_number(pages: int, key: str = "page") -> int:
