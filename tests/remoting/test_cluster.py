@@ -6,6 +6,7 @@ import json
 import re
 import socket
 import stat
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -243,6 +244,21 @@ class TestGuard:
             topology = cluster.topology()
         assert [member.broker for member in topology.members] == ["b"]
         assert len(topology.unresolved) == 2 and "nobody.invalid" in str(topology.unresolved[0])
+
+    def test_names_that_lead_nowhere_take_no_longer_than_an_answer(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked = []
+
+        def slow(host: str, *_: object, **__: object) -> None:
+            asked.append(host)
+            time.sleep(0.05)
+            raise OSError("no such name")
+
+        monkeypatch.setattr("socket.getaddrinfo", slow)
+        brokers = {"a": {number: f"b{number}.invalid:10911" for number in range(300)}, "b": {0: "10.0.0.2:10911"}}
+        with names_of(lambda: brokers) as names, Cluster(profile(names.address)) as cluster:
+            topology = cluster.topology()  # it took 15 s, and every look-up of the cluster waited for it
+        assert [member.broker for member in topology.members] == ["b"] and len(asked) < 20
+        assert len(topology.unresolved) == 300 and "no answer within 0.5 s" in str(topology.unresolved[-1])
 
     def test_the_map_leads_from_the_address_in_ids_to_the_one_to_dial(self) -> None:
         with Server(view) as broker:

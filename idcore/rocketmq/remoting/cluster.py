@@ -97,7 +97,7 @@ class Cluster:
             now = self._monotonic()
             if self._topology is None or now - self._topology[0] > older_than:
                 brokers = _only(self.name_server([ClusterInfo()]))
-                topology = Topology.of(self.name, brokers, self._mapped)
+                topology = Topology.of(self.name, brokers, self._mapped, self.profile.limits.answer_seconds)
                 self._may = topology.dialled()
                 self._names |= topology.names
                 self._topology = now, topology

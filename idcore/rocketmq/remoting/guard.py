@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -31,6 +32,20 @@ class Member:
         return f"{self.broker} ({self.registered}, {self.role})"
 
 
+class _Resolving:
+    """Asks for the addresses of names until its time is over; an address needs none."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._until = seconds, time.monotonic() + seconds
+
+    def addresses(self, endpoint: Endpoint) -> tuple[Address, ...]:
+        """Those of one endpoint; Unreachable of a name that leads nowhere, or whose turn came too late."""
+        if endpoint.is_name and time.monotonic() > self._until:
+            late = refuse("no_answer", limit=f"{self._seconds:g}")
+            raise Unreachable.at(str(endpoint), refuse("name_unresolved", why=late))
+        return endpoint.resolve()
+
+
 @dataclass(frozen=True, slots=True)
 class Topology:
     """Every process that may be asked, and the names some are registered under; `unresolved` says which led nowhere."""
@@ -42,14 +57,20 @@ class Topology:
     unresolved: tuple[CoreError, ...] = ()
 
     @classmethod
-    def of(cls, name: str, brokers: Iterable[BrokerEntry], address_map: Mapping[Address, Endpoint]) -> Topology:
-        """From the name server's list and the profile's map; registered host names are resolved here, and only here."""
+    def of(
+        cls, name: str, brokers: Iterable[BrokerEntry], address_map: Mapping[Address, Endpoint], seconds: float
+    ) -> Topology:
+        """From the name server's list and the profile's map; registered host names are resolved here, and only here.
+
+        All names together get so many seconds: whoever reaches a name server may register thousands that lead nowhere.
+        """
+        resolving = _Resolving(seconds)
         mapped: dict[Address, tuple[Address, ...]] = {}
         names: dict[Address, str] = {}
         unresolved: list[CoreError] = []
         for source, target in address_map.items():
             try:
-                mapped[source] = target.resolve()
+                mapped[source] = resolving.addresses(target)
                 names |= dict.fromkeys(mapped[source], target.host) if target.is_name else {}
             except Unreachable as problem:
                 unresolved.append(problem)
@@ -58,7 +79,7 @@ class Topology:
             for number, registered in sorted(broker.addresses.items()):
                 try:
                     endpoint = Endpoint.parse(registered)
-                    known_as = endpoint.resolve()
+                    known_as = resolving.addresses(endpoint)
                     names |= dict.fromkeys(known_as, endpoint.host) if endpoint.is_name else {}
                 except (ProfileError, Unreachable) as problem:
                     unresolved.append(refuse("broker_address", broker=broker.name, problem=problem))
