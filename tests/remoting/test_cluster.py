@@ -8,7 +8,7 @@ import socket
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -259,6 +259,23 @@ class TestGuard:
             topology = cluster.topology()  # it took 15 s, and every look-up of the cluster waited for it
         assert [member.broker for member in topology.members] == ["b"] and len(asked) < 20
         assert len(topology.unresolved) == 300 and "no answer within 0.5 s" in str(topology.unresolved[-1])
+
+    def test_brokers_that_nobody_has_do_not_hold_a_look_up_for_ever(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("idcore.rocketmq.remoting.cluster._MOST_WAITED", 0.8)
+        with Server(view) as broker, ExitStack() as silent:
+            fakes = [silent.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname() for _ in range(12)]
+            brokers = {"a": {0: str(broker.address)}} | {str(n): {0: f"{h}:{p}"} for n, (h, p) in enumerate(fakes)}
+            with names_of(lambda: brokers) as names, Cluster(profile(names.address)) as cluster:
+                members = cluster.topology().members
+                assert cluster.ask(members[0], View(0)) == b"seen"
+                begun, said = time.monotonic(), list[str]()
+                for member in members[1:]:
+                    with pytest.raises(Unreachable) as problem:
+                        cluster.ask(member, View(0))
+                    said.append(str(problem.value))
+                assert time.monotonic() - begun < 3  # it took 0.5 s of each
+                assert "no answer within" in said[0] and "not asked: 0.8 s went by" in said[-1]
+                assert cluster.ask(members[0], View(0)) == b"seen"  # it has answered before
 
     def test_the_map_leads_from_the_address_in_ids_to_the_one_to_dial(self) -> None:
         with Server(view) as broker:

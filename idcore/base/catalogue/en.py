@@ -2272,6 +2272,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.not_a_frame": "its answer is not a RocketMQ frame: {problem}",
     "error.connection_closed": "it closed the connection",
     "error.no_answer": "no answer within {limit} s",
+    "error.not_waited": "not asked: {limit} s went by waiting for brokers that did not answer",
     "error.no_connection": "no connection within {limit} s",
     "error.tls": "TLS: {why}",
     "error.certificate": "its certificate is not accepted ({why})",

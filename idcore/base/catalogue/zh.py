@@ -2219,6 +2219,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.not_a_frame": "响应不是 RocketMQ 帧：{problem}",
     "error.connection_closed": "对方关闭了连接",
     "error.no_answer": "{limit} 秒内没有响应",
+    "error.not_waited": "未询问：已用 {limit} 秒等待没有响应的 Broker",
     "error.no_connection": "{limit} 秒内未能连接",
     "error.tls": "TLS：{why}",
     "error.certificate": "证书校验失败（{why}）",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TypeVar
@@ -23,6 +24,10 @@ _FRESH_SECONDS = 30.0
 _AGAIN_SECONDS = 2.0
 # Who did not answer is not asked again so long: a look-up of many ids waits for a dead broker once, not for each id.
 _DOWN_SECONDS = 5.0
+# To register at a name server needs no log-in. Once so much of the last minutes was waiting in vain, who has never
+# answered is not asked: hundreds of brokers that nobody has would hold each look-up for hours.
+_MOST_WAITED, _WAITED_WITHIN = 300.0, 600.0
+_WAITS = 1_000  # that are remembered
 
 
 class Cluster:
@@ -41,6 +46,8 @@ class Cluster:
         self._topics: tuple[float, tuple[str, ...]] | None = None
         self._routes: dict[str, tuple[float, Route | None]] = {}
         self._down: dict[Address, tuple[float, Unreachable]] = {}
+        self._waits = deque[tuple[float, float]](maxlen=_WAITS)  # in vain: when each ended, and its seconds
+        self._heard: set[Address] = set()  # who has answered
         self._lost: tuple[float, Unreachable | None] = (0.0, None)
         self._good = 0
         tls = profile.tls.load() if profile.tls else None
@@ -99,6 +106,7 @@ class Cluster:
                 brokers = _only(self.name_server([ClusterInfo()]))
                 topology = Topology.of(self.name, brokers, self._mapped, self.profile.limits.answer_seconds)
                 self._may = topology.dialled()
+                self._heard &= self._may
                 self._names |= topology.names
                 self._topology = now, topology
             return self._topology[1]
@@ -150,15 +158,25 @@ class Cluster:
             if problem is not None and self._monotonic() - since < _DOWN_SECONDS:
                 failed = problem
                 continue
+            begun = self._monotonic()
+            if address not in self._heard and self._waited(begun) > _MOST_WAITED:
+                failed = Unreachable.at(str(address), refuse("not_waited", limit=f"{_MOST_WAITED:g}"))
+                continue
             try:
                 answers = self._client.ask_all(address, requests)
             except Unreachable as problem:
-                failed = problem
-                self._down[address] = self._monotonic(), problem
+                failed, now = problem, self._monotonic()
+                self._down[address] = now, problem
+                self._waits.append((now, now - begun))
             else:
                 self._down.pop(address, None)
+                self._heard.add(address)
                 return answers
         raise failed or Unreachable.at(member.registered, refuse("no_address"))
+
+    def _waited(self, now: float) -> float:
+        """How many of the last seconds were waiting in vain, in all threads together."""
+        return sum(seconds for ended, seconds in list(self._waits) if now - ended < _WAITED_WITHIN)
 
     def ask(self, member: Member, request: Request[T]) -> T:
         """One question to one process of a broker."""
