@@ -147,6 +147,12 @@ class TestFailures:
             asking.ask(server.address, View(1))
         assert time.monotonic() - began < 30  # of a loaded machine
 
+    def test_many_questions_wait_for_some_answers_and_not_for_each(self) -> None:
+        began, questions = time.monotonic(), [View(number) for number in range(5_000)]
+        with Server(lambda frame: []) as server, client(Limits(0.1, 0.1)) as asking, pytest.raises(Unreachable):
+            asking.ask_all(server.address, questions)  # 16 s; with the usual limit 13 minutes
+        assert time.monotonic() - began < 10
+
     @pytest.mark.parametrize(
         "raw",
         [

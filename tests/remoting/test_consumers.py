@@ -132,6 +132,12 @@ def test_an_answer_is_read_as_a_broker_writes_it(request_: Request[Any], raw: by
     assert request_.result(frame(raw), "10.0.0.1:10911") == value
 
 
+def test_a_broker_that_sends_more_of_a_queue_than_was_asked_for_is_read_so_far() -> None:
+    rows = [{"physicOffset": place} for place in range(1_000)]  # each would become a question of its own
+    part = QueueSlice("T", 0, 5, 2).result(frame(body({"queueData": rows})), "")
+    assert part is not None and part.units == (QueueUnit(0, 0), QueueUnit(1, 0))
+
+
 def test_what_a_route_and_a_broker_say_besides_is_kept() -> None:
     route = RouteInfo("T").result(frame(ROUTE), "")
     assert route is not None and not route.static

@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 # Questions on their way at once on one connection: few enough that they fit the socket's buffers unread.
 _IN_FLIGHT = 32
+_MOST_ROUNDS = 24  # of them that may take the time of an answer each: an answer may lead to 100,000 questions
 _IDLE_EACH = 8
 _PORTION = 1 << 16
 
@@ -168,7 +169,8 @@ class _Connection:
     def exchange(self, requests: Sequence[Request[T]], credentials: Credentials | None) -> list[Frame]:
         """The frames that answer these requests, in their order."""
         # What is asked together may take longer together, by one limit for each round of what fits on the way.
-        until = time.monotonic() + self._limits.answer_seconds * (1 + (len(requests) - 1) // _IN_FLIGHT)
+        rounds = min(_MOST_ROUNDS, 1 + (len(requests) - 1) // _IN_FLIGHT)
+        until = time.monotonic() + self._limits.answer_seconds * rounds
         answers: dict[int, Frame] = {}
         places: dict[int, int] = {}
         sent = 0

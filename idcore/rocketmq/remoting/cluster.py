@@ -24,7 +24,7 @@ _FRESH_SECONDS = 30.0
 _AGAIN_SECONDS = 2.0
 # Who did not answer is not asked again so long: a look-up of many ids waits for a dead broker once, not for each id.
 _DOWN_SECONDS = 5.0
-# To register at a name server needs no log-in. Once so much of the last minutes was waiting in vain, who has never
+# To register at a name server needs no log-in. Once so much of the last minutes was waiting in vain, who has not
 # answered is not asked: hundreds of brokers that nobody has would hold each look-up for hours.
 _MOST_WAITED, _WAITED_WITHIN = 300.0, 600.0
 _WAITS = 1_000  # that are remembered
@@ -47,7 +47,7 @@ class Cluster:
         self._routes: dict[str, tuple[float, Route | None]] = {}
         self._down: dict[Address, tuple[float, Unreachable]] = {}
         self._waits = deque[tuple[float, float]](maxlen=_WAITS)  # in vain: when each ended, and its seconds
-        self._heard: set[Address] = set()  # who has answered
+        self._heard: set[Address] = set()  # who answered the last time
         self._lost: tuple[float, Unreachable | None] = (0.0, None)
         self._good = 0
         tls = profile.tls.load() if profile.tls else None
@@ -168,6 +168,7 @@ class Cluster:
                 failed, now = problem, self._monotonic()
                 self._down[address] = now, problem
                 self._waits.append((now, now - begun))
+                self._heard.discard(address)
             else:
                 self._down.pop(address, None)
                 self._heard.add(address)

@@ -283,7 +283,7 @@ class QueueSlice(Request[QueuePart]):
         if not answer.body:  # an index outside the queue
             return QueuePart()
         values = json_object(answer)
-        rows = [as_object(row) for row in list_in(values, "queueData")]
+        rows = [as_object(row) for row in list_in(values, "queueData")[: self.count]]  # whatever a broker sends
         units = (QueueUnit(whole_number(row, "physicOffset"), whole_number(row, "tagsCode", 0)) for row in rows)
         return QueuePart(
             tuple(units), whole_number(values, "minQueueIndex", 0), whole_number(values, "maxQueueIndex", 0)
