@@ -75,6 +75,23 @@ class CallLimit:
             return await run_sync(do, *given, limiter=every)
 
 
+class StreamLimit:
+    """So many long answers of one person on their way at once, the others wait: each holds what it is made of.
+
+    That is some 20 MB of a text of 1 MB, for as long as its reader likes.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._own = WeakValueDictionary[str, anyio.CapacityLimiter]()
+
+    def of(self, name: str) -> anyio.CapacityLimiter:
+        """The places of one person."""
+        own = self._own.get(name) or anyio.CapacityLimiter(self._most)
+        self._own[name] = own
+        return own
+
+
 class InFlight:
     """So many calls of one person from their first byte to the last of their answer: each holds memory as long.
 

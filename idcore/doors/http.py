@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -23,6 +24,7 @@ from idcore.doors.calls import (
     CallLimit,
     InFlight,
     Problem,
+    StreamLimit,
     asking_again,
     call,
     limit_of,
@@ -40,7 +42,9 @@ if TYPE_CHECKING:  # an extra of the package
 
 LINES = "application/x-ndjson"
 SLOW = 30  # seconds for the body of a call
+UNREAD = 60  # seconds in which nothing of an answer is taken: then it ends
 AT_ONCE = 8  # calls at work; the others wait
+STREAMS = 4  # long answers of one person
 MOST_VALUES = 10_000  # of a call: both doors parse it where everybody is served
 SHORT = 600  # bytes of a call that is answered at once where that needs no file: a line, or some IDs
 _LINES_AT_ONCE = 200
@@ -54,22 +58,26 @@ class Api:
         self.entry = entry
         self._room = CallLimit(AT_ONCE)
         self._in_flight = InFlight()
+        self._streams = StreamLimit(STREAMS)
         self._mcp: McpOverHttp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = path_of(scope, self.entry.base()).removeprefix(PATH).strip("/")
         answer: ASGIApp
-        with ExitStack() as held:
+        async with AsyncExitStack() as held:
             try:
                 document = scope["method"] in ("GET", "HEAD") and name in _DOCUMENTS
                 if (refused := self.entry.refusal(scope, document)) is not None:
                     raise refused
                 caller = self.entry.caller(scope)
-                held.enter_context(self._in_flight.one_more(caller.counted))
+                held.enter_context(self._in_flight.one_more(who := caller.counted))
+                if LINES in Headers(scope=scope).get("accept", ""):
+                    await held.enter_async_context(self._streams.of(who))
                 answer, scope, receive = await self._answer_of(name, caller, scope, receive)
             except Exception as error:  # noqa: BLE001  each becomes a problem of RFC 9457, a mistake of ours too
                 answer = _of_problem(problem_of(error, _words(scope), self.entry.roots))
-            await answer(scope, receive, send)
+            with suppress(ClientDisconnect):
+                await answer(scope, receive, _impatient(send))
 
     async def _answer_of(
         self, name: str, caller: Caller, scope: Scope, receive: Receive
@@ -170,6 +178,19 @@ async def _read(receive: Receive, headers: Headers) -> bytes:
     if plain_json.has_more(body, MOST_VALUES):
         raise refuse("call_values", most=f"{MOST_VALUES:,}")
     return body
+
+
+def _impatient(send: Send) -> Send:
+    """An answer that is taken; of one that is not, all that it holds is given back, as if its reader had gone."""
+
+    async def sending(message: Message) -> None:
+        try:
+            async with asyncio.timeout(UNREAD):
+                await send(message)
+        except TimeoutError:
+            raise ClientDisconnect from None
+
+    return sending
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

@@ -193,6 +193,53 @@ def test_calls_that_hold_memory_without_an_end_are_few(
     assert apart(all_of_them) == [429, 200, 200]
 
 
+def _unread(door: Door, count: int, seconds: float) -> tuple[int, int]:
+    """Of so many long answers that their reader never takes: how many have begun by then, and how many have ended."""
+    begun, ended = list[int](), list[int]()
+    body = json.dumps({"text": ID}).encode()
+
+    async def one() -> None:
+        async def receive() -> Message:
+            if not asked:
+                await anyio.sleep_forever()
+            return asked.pop()
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                begun.append(message["status"])
+            else:
+                await anyio.sleep_forever()
+
+        asked: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        said = {"x-user": PEOPLE["viewer"], "host": "localhost:8640", "content-type": "application/json"}
+        headers = [(key.encode(), value.encode()) for key, value in (said | {"accept": "application/x-ndjson"}).items()]
+        scope = {"type": "http", "method": "POST", "path": "/api/v1/decode", "query_string": b"", "headers": headers}
+        scope |= {"client": ("127.0.0.1", 40_000), "server": ("127.0.0.1", 8640), "http_version": "1.1"}
+        await door.app({**scope, "scheme": "http", "root_path": ""}, receive, send)
+        ended.append(1)
+
+    async def all_of_them() -> tuple[int, int]:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(count):
+                tasks.start_soon(one)
+            await anyio.sleep(seconds)
+            tasks.cancel_scope.cancel()
+        return len(begun), len(ended)
+
+    return apart(all_of_them)
+
+
+def test_long_answers_that_nobody_reads_are_few_at_once(with_login: Door) -> None:
+    assert with_login.post("decode", {"text": ID}, PEOPLE["viewer"]).status_code == 200  # what answers is loaded
+    assert _unread(with_login, 12, 3) == (4, 0)  # of 32 one viewer held 600 MB, for ever
+
+
+def test_an_answer_that_nobody_reads_ends(with_login: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("idcore.doors.http.UNREAD", 0.2)
+    assert with_login.post("decode", {"text": ID}, PEOPLE["viewer"]).status_code == 200
+    assert _unread(with_login, 12, 5) == (12, 12)
+
+
 def test_room_for_one_call_is_room_for_a_person_too(with_login: Door) -> None:
     async def one() -> str:
         with anyio.fail_after(5):
