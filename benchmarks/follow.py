@@ -142,7 +142,7 @@ def page(source: Path, seconds: float, rate: int) -> None:
             tab.page.get_by_role("textbox", name="File or folder on the server").fill(str(folder))
             tab.page.get_by_role("button", name="Follow", exact=True).click()
             tab.page.get_by_role("link", name="Open", exact=True).first.click(timeout=120_000)
-            facts = tab.page.locator(".st-key-run-line")
+            facts = tab.page.locator(".mq-live")
             facts.wait_for(timeout=60_000)
             writer, seen = Writer(source, folder / "app.log", rate, seconds), list[tuple[float, int]]()
             writer.start()

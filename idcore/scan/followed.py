@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
@@ -74,6 +75,17 @@ def note(ranges: Iterable[Range], ended: Iterable[EndedFile], left_out: Mapping[
     return Fact(NOTE, What.REPORT, json.dumps(facts).encode())
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What is known up to a batch: facts, and the bytes that they are of by the numbers of their files."""
+
+    facts: list[Fact]
+    inputs: dict[int, InputFile]
+    batch: int
+    is_cut: bool
+    left_out: dict[str, str]
+
+
 class State:
     """The facts and files of a scan that goes on, in a folder of its own, which has one writer."""
 
@@ -86,6 +98,7 @@ class State:
         self._pieces = [_Piece()]
         self._tail: list[Fact] = []
         self._since = 0  # batches in the tail
+        self._lock = threading.Lock()  # of all that a snapshot has
         folder.mkdir(parents=True, exist_ok=True)
         try:
             self._load_all()
@@ -95,11 +108,15 @@ class State:
     # ---- batches
 
     def take(self, batch: int, facts: pa.Table) -> bool:
-        """Takes the facts of a batch, whose file is on disk before this returns. False of one that is known."""
+        """Takes the facts of a batch, whose file is on disk before this returns. False of one that is known.
+
+        One thread takes batches. Who looks meanwhile waits for no disk and no fold.
+        """
         if batch <= self.batch:
             return False
         _write(self._file(batch), facts.to_batches(), facts.schema)
-        self._add(batch, facts)
+        with self._lock:
+            self._add(batch, facts)
         if self._since >= TAIL or self._pieces[-1].ids >= self.kept // PIECES:
             self._fold()
         return True
@@ -132,13 +149,15 @@ class State:
     def _fold(self) -> None:
         """Folds the tail into the newest piece, and writes down what the batches until now have become."""
         newest = self._pieces[-1]
-        newest.facts = fold([*newest.facts, *self._tail])
-        self._tail, self._since = [], 0
-        if newest.ids >= self.kept // PIECES:
-            newest.name = f"piece-{self.batch:010d}.arrow"
-            _write_facts(self.folder / newest.name, newest.facts)
-            self._pieces.append(_Piece())
-            self._drop()
+        folded = fold([*newest.facts, *self._tail])
+        name = f"piece-{self.batch:010d}.arrow" if newest.ids >= self.kept // PIECES else ""
+        if name:
+            _write_facts(self.folder / name, folded)
+        with self._lock:
+            newest.facts, newest.name, self._tail, self._since = folded, name, [], 0
+            if name:
+                self._pieces.append(_Piece())
+                self._drop()
         self._write_down()
 
     def _drop(self) -> None:
@@ -205,15 +224,15 @@ class State:
     def ids(self) -> int:
         return sum(piece.ids for piece in self._pieces)
 
-    def facts(self) -> list[Fact]:
-        return [*(fact for piece in self._pieces for fact in piece.facts), *self._tail]
-
-    def inputs(self) -> dict[int, InputFile]:
-        """The bytes that the facts are of, by the numbers of their files."""
-        return {
-            number: InputFile(file.path, file.read, file.error, kind=GROWING, roots=self.roots, start=file.begun)
-            for number, file in sorted(self.files.items())
-        }
+    def snapshot(self) -> Snapshot:
+        """All that has come by now; it can be asked for while a batch comes."""
+        with self._lock:
+            inputs = {
+                number: InputFile(file.path, file.read, file.error, kind=GROWING, roots=self.roots, start=file.begun)
+                for number, file in sorted(self.files.items())
+            }
+            facts = [*(fact for piece in self._pieces for fact in piece.facts), *self._tail]
+            return Snapshot(facts, inputs, self.batch, self.is_cut, dict(self.left_out))
 
 
 def tables_of(facts: Iterable[Fact], inputs: Mapping[int, InputFile], months: Months) -> Tables:

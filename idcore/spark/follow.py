@@ -102,7 +102,6 @@ class Follower:
             options.batch_bytes,
         )
         self.now = FollowStatus("starting")
-        self._lock = threading.Lock()
         self._looked: tuple[float, LineEvidence] | None = None
         self._last_batch_at = datetime.now(UTC)
 
@@ -171,9 +170,8 @@ class Follower:
 
     def _take(self, batch: DataFrame, number: int) -> None:
         facts = batch.toArrow()
-        with self._lock:
-            self._state.take(number, facts)
-            self._last_batch_at = datetime.now(UTC)
+        self._state.take(number, facts)
+        self._last_batch_at = datetime.now(UTC)
 
     def _follow(self, sql: SparkSession, query: StreamingQuery, folder: LiveFolder, stop: threading.Event) -> None:
         shown, pause_until = (-1, ""), 0.0
@@ -194,13 +192,12 @@ class Follower:
     def _refresh(self, folder: LiveFolder, query: StreamingQuery | None) -> dict[str, Any]:
         """Writes the tables of what has come until now."""
         began = time.monotonic()
-        with self._lock:
-            facts, inputs, batch = self._state.facts(), self._state.inputs(), self._state.batch
-            as_of, is_cut, left_out = self._last_batch_at, self._state.is_cut, self._state.left_out
+        as_of, known = self._last_batch_at, self._state.snapshot()  # in this order: no later than what is known
+        inputs = known.inputs
         scan = self.options.scan
         at = scan.at or datetime.now(UTC)
         tables: Tables = followed.tables_of(
-            facts, inputs, month_rows(at, scan.zone or machine_zone(), scan.zone_source)
+            known.facts, inputs, month_rows(at, scan.zone or machine_zone(), scan.zone_source)
         )
         files = sorted(inputs.values(), key=lambda file: file.path)  # as a scan of the folder lists them
         never = threading.Event()
@@ -219,16 +216,18 @@ class Follower:
             "left_out": [],
             "follow": {
                 "as_of": as_of.isoformat(timespec="milliseconds"),
-                "batch": batch,
+                "batch": known.batch,
                 "behind": behind,
-                "is_cut": is_cut,
+                "is_cut": known.is_cut,
                 "inputs": [[file.path, file.start, file.size] for file in files],
-                "left_out": left_out,
+                "left_out": known.left_out,
                 "away": self._away(),
             },
         }
         folder.finish(summary)
-        self.now = FollowStatus("following", as_of, behind, batch, summary["ids"], time.monotonic() - began, summary)
+        self.now = FollowStatus(
+            "following", as_of, behind, known.batch, summary["ids"], time.monotonic() - began, summary
+        )
         if self.on_refresh is not None:
             self.on_refresh(self.now)
         return summary
@@ -242,11 +241,12 @@ class Follower:
 
     def _unread(self) -> dict[Path, int]:
         """Bytes of the records of topics that are in files and not in the tables; of binary ones nothing is read."""
-        with self._lock:
-            read = {Path(file.path): file.size for file in self._state.inputs().values()}
-            left_out = set(self._state.left_out)
+        known = self._state.snapshot()
+        read = {Path(file.path): file.size for file in known.inputs.values()}
         files = {path: path.stat().st_size for path in (self.out / TOPICS).absolute().glob("*.log")}
-        return {path: size - read.get(path, 0) for path, size in files.items() if shown(str(path)) not in left_out}
+        return {
+            path: size - read.get(path, 0) for path, size in files.items() if shown(str(path)) not in known.left_out
+        }
 
     def _away(self) -> str:
         """Why the Kafka server does not answer now; empty if it does, or if files are followed."""

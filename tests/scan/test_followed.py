@@ -64,7 +64,7 @@ class Following:
         return pa.Table.from_batches([to_batch([own, *made])])
 
     def tables(self) -> dict[str, pa.Table]:
-        return tables_of(self.state.facts(), self.state.inputs(), MONTHS)
+        return tables_of((known := self.state.snapshot()).facts, known.inputs, MONTHS)
 
 
 def differing(found: dict[str, pa.Table], expected: dict[str, pa.Table]) -> list[str]:
@@ -169,7 +169,7 @@ def test_older_ids_go_and_the_tables_are_those_of_the_bytes_that_are_kept(tmp_pa
                 file.writelines(lines[at : at + 25])
             following.look()
     assert following.state.is_cut and following.state.ids <= kept + kept // PIECES + 100 * TAIL
-    inputs = following.state.inputs()
+    inputs = following.state.snapshot().inputs
     assert 0 < len(inputs) < 8
     (tmp_path / "rest").mkdir()
     for number, kept_bytes in inputs.items():
@@ -229,3 +229,23 @@ def test_a_file_that_lost_its_bytes_is_named(name: str, text: str, tmp_path: Pat
     with pytest.raises(CoreError) as problem:
         State(state)
     assert problem.value.code == "follow_damaged" and str(state) in problem.value.problem
+
+
+def test_who_looks_waits_for_no_fold_and_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look in the middle of both has what had come before."""
+    seen = list[int]()
+    state = followed.State(tmp_path / "state")
+
+    def looking(work: Callable[..., object]) -> Callable[..., object]:
+        def does(*given: object) -> object:
+            seen.append(state.snapshot().batch)
+            return work(*given)
+
+        return does
+
+    monkeypatch.setattr(followed, "TAIL", 2)
+    monkeypatch.setattr(followed, "fold", looking(followed.fold))
+    monkeypatch.setattr(followed, "_write", looking(followed._write))
+    for number in range(2):
+        state.take(number, pa.Table.from_batches([to_batch([note((), (), {})])]))
+    assert seen[:3] == [-1, 0, 1], "before each batch's file is written, and while both are folded"

@@ -103,11 +103,15 @@ def figures(row: Row, words: Words) -> list[str]:
     ]
 
 
+def sizes(summary: Mapping[str, Any], words: Words) -> list[str]:
+    """How many files, bytes and IDs a scan has."""
+    size, ids = words.bytes(summary.get("text_bytes", 0)), words.count("occurrence", summary.get("ids", 0))
+    return [words.count("file", summary.get("files", 0)), size, ids]
+
+
 def scan_facts(run: Run, reader: Reader) -> list[str]:
     """How many files, bytes and IDs a scan has, and when it began."""
-    summary, words = run.summary or {}, reader.words
-    size, ids = words.bytes(summary.get("text_bytes", 0)), words.count("occurrence", summary.get("ids", 0))
-    return [words.count("file", summary.get("files", 0)), size, ids, reader.minute(run.created)]
+    return [*sizes(run.summary or {}, reader.words), reader.minute(run.created)]
 
 
 def report_name(run: Run, reader: Reader, kind: str) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
-from idcore.presentation.triage import finding_texts, follow_texts, run_tables
+from idcore.presentation.triage import finding_texts, follow_texts, run_tables, run_texts
 from idcore.runs.runs import Run, may_see
 from idcore.server import announcements, jobs
 from pages.parts import cache, problems, scans, visitor
@@ -19,6 +19,7 @@ from pages.parts.widgets import page_link, show_html
 LIVE, LOOK = 0.25, 0.5  # seconds between two looks at whether there is news: while there is some, and at rest
 QUIET = 10.0  # seconds without news after which a page is at rest
 REST = 1  # a page is drawn again after so many times as long as it took
+_SUMMARY = "follow-summary"  # of this session: that of the tables in sight
 _DRAWN = "follow-drawn"  # of this session: when the page in sight was begun, of which tables, and how often it looks
 
 
@@ -31,7 +32,8 @@ def bar(run: Run) -> None:
     """Above a page of a scan that goes on; the page is drawn again when there are other tables."""
     pace = _pace(run)
     st.session_state[_DRAWN] = (time.monotonic(), run_tables.stamp(run), pace)
-    if run.state in ("new", "running") and jobs.is_followed(run):
+    if is_live(run):
+        st.session_state[_SUMMARY] = run.summary
         st.fragment(_ticking, run_every=pace)(run)
         _new_errors(run)
         return
@@ -42,6 +44,11 @@ def bar(run: Run) -> None:
         st.button(words("follow.on"), key="follow-on", on_click=runlist.again, args=(run.name,))
 
 
+def is_live(run: Run) -> bool:
+    """Whether the bar says how many IDs it has by now."""
+    return run.state in ("new", "running") and jobs.is_followed(run)
+
+
 def _pace(run: Run) -> float:
     return LIVE if time.time() - run_tables.stamp(run) < QUIET else LOOK
 
@@ -50,10 +57,11 @@ def _ticking(run: Run) -> None:
     if not may_see(visitor.current(), run.facts) or run.state not in ("new", "running"):
         st.rerun()
     words, shown = view().words, view()
-    job, follow = jobs.of(run), (run.summary or {}).get("follow")
+    paused = st.session_state.get("follow-paused", False)
+    job, summary = jobs.of(run), (st.session_state[_SUMMARY] if paused else run.summary) or {}
+    follow = summary.get("follow")
     if job is None or follow is None:
         st.rerun()
-    paused = st.session_state.get("follow-paused", False)
     began, *drawn = st.session_state[_DRAWN]
     if "follow-took" not in st.session_state:
         st.session_state["follow-took"] = time.monotonic() - began
@@ -61,7 +69,8 @@ def _ticking(run: Run) -> None:
     if not paused and is_rested and [run_tables.stamp(run), _pace(run)] != drawn:
         st.session_state.pop("follow-took", None)
         st.rerun()
-    texts = [follow_texts.standing(follow, words, shown.zone), *follow_texts.left_out(follow, words)]
+    texts = [follow_texts.standing(follow, words, shown.zone), *run_texts.sizes(summary, words)]
+    texts += follow_texts.left_out(follow, words)
     texts += [words("follow.paused")] if paused else []
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="follow-bar"):
         spans = [tag("span", text) for text in texts]

@@ -87,7 +87,7 @@ def line(run: Run, page: str, words: Words) -> None:
     """Which scan: its name, files, bytes, ids, when; switch, link, download."""
     shown, findings = view(), shared.findings_address(run)
     facts = run_texts.scan_facts(run, shown)
-    facts = facts if run.kind in SCANS else facts[-1:]
+    facts = facts if run.kind in SCANS and not follow.is_live(run) else facts[-1:]  # the bar has the others
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="run-line"):
         of_run = run.title, run.options, words, run.summary
         title, how_made = run_texts.title_of(*of_run), run_texts.made_title(*of_run)
