@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from idcore.base.layout import ID_DIGITS
 from idcore.ids import rules
-from idcore.ids.find import CONTINUED, MARGIN, find, whole_digits
+from idcore.ids.find import CONTINUED, MARGIN, find, is_cut_in_two, vouched, whole_digits
 from idcore.ids.grouped_digits import joined_groups
 from idcore.ids.identify import identify, judge
 
@@ -35,9 +35,11 @@ def cut_ids(text: bytes, first: int, last: int) -> Iterator[tuple[int, str]]:
         before = _LAST.search(text, max(0, end - NEAR), end) if half else None
         behind = _FIRST.match(text, at + 1, at + 2 * NEAR) if before is not None else None
         if before is not None and behind is not None:
-            digits, sizes = (before[0] + behind[1]).decode(), {len(before[0]), len(behind[1])}
+            digits = (before[0] + behind[1]).decode()
             is_column = text[before.start() - 1 : before.start()] in (b"\n", b"")
-            if len(digits) in rules.CANDIDATE_DIGITS and not sizes & rules.CANDIDATE_DIGITS and not is_column:
+            name = text[max(0, before.start() - NEAR) : before.start()].decode("utf-8", "replace")
+            named = vouched(name, len(name))
+            if not is_column and is_cut_in_two(before[0].decode(), behind[1].decode(), named):
                 best = identify(digits).best
                 if best is not None and best.certainty != "possible":
                     yield before.start(), digits
@@ -56,7 +58,7 @@ def unbroken(text: bytes) -> bytes:
     done = 0
     for broken in _BREAK.finditer(text):
         sizes = len(broken[1]), len(broken[3])
-        if sum(sizes) < ID_DIGITS[0] or rules.CANDIDATE_DIGITS.intersection(sizes):
+        if sum(sizes) < ID_DIGITS[0] or (sum(sizes) < ID_DIGITS[-1] and rules.CANDIDATE_DIGITS.intersection(sizes)):
             continue
         begin = text.rfind(b"\n", max(0, broken.start() - _LINE), broken.start()) + 1
         part = text[max(begin, broken.start() - _LINE) : broken.end()].decode("utf-8", "replace")

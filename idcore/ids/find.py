@@ -14,6 +14,7 @@ from sys import intern
 from idcore.base.layout import CLIENT_START, CLIENT_V1, ID_DIGITS
 from idcore.ids import makers, masks, rules
 from idcore.ids.grouped_digits import joined_groups
+from idcore.ids.identify import identify
 from idcore.ids.line_moments import born_marks, line_time, named_day, prefix_time, stored_marks
 from idcore.ids.records import Records
 from idcore.ids.tokens import Token
@@ -79,13 +80,12 @@ _NAMES = frozenset(
 )
 
 LEAST_DIGITS = 20  # of an id that is cut: host, pid and loader of IPv4
-# What is left of an ID in front of a mask or an ellipsis, or behind a name that vouches: there not at the line's end,
-# because the rest may be in the next.
+# What is left of an ID in front of a mask or an ellipsis, or behind a name that vouches.
 _CUT = re.compile(
     rf"(?<![0-9A-Fa-f])([0-9A-Fa-f]{{{LEAST_DIGITS},{ID_DIGITS[0] - 1}}}"
     rf"|{CLIENT_START}[0-9A-Fa-f]{{{CLIENT_V1.digits - len(CLIENT_START) - 1}}}"
     rf"|[23Ff][0-9A-Fa-f]{{{ID_DIGITS[0]},{ID_DIGITS[-1] - 2}}})"  # of IPv6
-    r"(?=[*…\"',;)\]}]|\.\.\.|x{3,}|X{3,}|\s+\S)"
+    r"(?=[*…\"',;)\]}]|\.\.\.|x{3,}|X{3,}|\s+\S|\r?\Z)"
 )
 # How a line ends that goes on in the next: a soft break of mail, a shell's or a hyphen, the sign of an editor, or the
 # edge of a cell in a table that a terminal drew, with empty cells behind it. What is in front of the rest: marks of a
@@ -94,13 +94,20 @@ _EDGE = "(?:[|]|│|┃|║)"
 _CELLS = rf"(?:[ \t]{{0,200}}{_EDGE}){{1,20}}"
 CONTINUED = "(?:=|\\\\|\u00ad|-|↵|⏎|" rf" ?{_EDGE}(?:{_CELLS})?[ \t]{{0,8}})?"
 MARGIN = rf"(?:{_CELLS}[ \t]{{0,200}}|(?:[ \t]{{0,8}}>){{1,4}}[ \t]?|[ \t]{{1,40}}(?:↪ ?)?)?"
+_MARGIN = 200  # characters of such a margin
 _LONGEST_END = 400  # characters of such an end that are looked at
 _EDGES = re.compile(_EDGE)
 _LAST_RUN = re.compile(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?={CONTINUED}\r?\Z)")
 _FIRST_RUN = re.compile(rf"{MARGIN}([0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}})(?![0-9A-Za-z_])")  # "b" of "born" is no rest
-# What nobody sees between two digits: where a chat or a page may break them, and the colours of grep.
-_INVISIBLE = "(?:\u200b|\u200c|\u200d|\u2060|\ufeff|\u00ad|<wbr ?/?>|&#8203;|&shy;|&#173;|\x1b\\[[0-9;]{0,20}[mK])+"
-_SEEN = ("\x1b[", "\u200b", "<wbr", "\u00ad", "&#8203;", "&shy;", "&#173;", "\u200c", "\u200d", "\u2060", "\ufeff")
+# How an address of IPv6 begins: a global or a local one, or the loopback address.
+_BEGINS_V6 = re.compile("[23][0-9A-F]{3}|F[C-E][0-9A-F]{2}|0{20}")
+_LINK_LOCAL = "FE80" + 12 * "0"
+# What nobody sees between two digits: where a chat or a page may break them, the colours of grep and of a page.
+_INVISIBLE = (
+    "(?:\u200b|\u200c|\u200d|\u2060|\ufeff|\u00ad|<wbr ?/?>|&#8203;|&shy;|&#173;|\x1b\\[[0-9;]{0,20}[mK]"
+    "|</?(?:span|em|mark|strong|font|b|i|u)(?: [^<>]{1,80})?>)+"
+)
+_SEEN = ("\x1b[", "\u200b", "<wbr", "</", "\u00ad", "&#8203;", "&shy;", "&#173;", "\u200c", "\u200d", "\u2060", "\ufeff")
 _PART = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}"
 _PARTED = re.compile(rf"(?<![0-9A-Fa-f])(?:{_PART}{_INVISIBLE}){{1,9}}{_PART}(?![0-9A-Fa-f])")
 _UNSEEN = re.compile(_INVISIBLE)
@@ -155,22 +162,38 @@ class _Lines:
     def __init__(self) -> None:
         self._records = Records()
         self._before = ""
+        self._open: list[Token] | None = None  # those of the line before, whose last may go on in the next
 
     def take(self, line: str, number: int) -> Iterator[Token]:
         line, grouped = joined_groups(whole_digits(line))
         joined = list(self._joined(line, number))
-        self._before = line
-        tokens = (replace(one, whole="grouped") if one.text in grouped else one for one in _of_line(line, number))
-        return self._records.take(line, [*joined, *tokens])
+        own = [replace(one, whole="grouped") if one.text in grouped else one for one in _of_line(line, number)]
+        for one in joined:  # a piece of it may have the digits of another ID
+            if self._open and self._open[-1].column == one.column:
+                self._open.pop()
+            own = [other for other in own if not (one.text.endswith(other.text) and line.find(other.text) < _MARGIN)]
+        yield from self._settle()
+        self._before, tokens = line, [*joined, *own]
+        if tokens and _may_go_on(line, tokens[-1]):
+            self._open = tokens
+        else:
+            yield from self._records.take(line, tokens)
+
+    def _settle(self) -> Iterator[Token]:
+        if self._open is not None:
+            tokens, self._open = self._open, None
+            yield from self._records.take(self._before, tokens)
 
     def flush(self) -> Iterator[Token]:
         """The tokens that wait for the rest of their record."""
-        return self._records.flush()
+        yield from self._settle()
+        yield from self._records.flush()
 
     def close(self) -> Iterator[Token]:
         """The tokens that are left, where the text ends or goes on with a very long line."""
+        yield from self._settle()
         self._before = ""
-        return self._records.close()
+        yield from self._records.close()
 
     def _joined(self, line: str, number: int) -> Iterator[Token]:
         """The ID that begins in the line before and goes on here: of a terminal's width, or a soft break of mail."""
@@ -189,17 +212,43 @@ class _Lines:
             len(begin[0]) + len(rest),
         )
         text = before[start : begin.end()] + rest
-        if len(text) in rules.CANDIDATE_DIGITS and not {len(begin[0]), len(rest)} & rules.CANDIDATE_DIGITS:
+        if is_cut_in_two(before[start : begin.end()], rest, vouched(before, start)):
             yield Token(
                 text,
                 number - 1,
                 start + 1,
                 _label(before, start),
                 prefix_time=prefix_time(before),
-                vouched=_vouched(before, start),
+                vouched=vouched(before, start),
                 disowned=rules.other_thing(before[max(0, start - 48) : start]),
                 whole="joined",
             )
+
+
+def _may_go_on(line: str, token: Token) -> bool:
+    """Whether the last string of a line may be the beginning of an ID: a piece of one, or an address of IPv6."""
+    start, size = token.column - 1, len(token.text)
+    is_part = token.whole == "cut" or (ID_DIGITS[0] <= size < ID_DIGITS[-1] and _BEGINS_V6.match(token.text) is not None)
+    return is_part and (end := _LAST_RUN.search(line, start)) is not None and end.start() == start
+
+
+def is_cut_in_two(first: str, rest: str, named: bool) -> bool:
+    """Whether digits at the end of a line and those at the beginning of the next may be one ID.
+
+    Of an ID of IPv6 a piece may have as many digits as another ID. Then its address, its loader or its port must show
+    it. So must a name in front, or a link-local address, where the rest is an ID of IPv4 by its own digits.
+    """
+    digits, sizes = first + rest, {len(first), len(rest)}
+    if len(digits) not in rules.CANDIDATE_DIGITS or not sizes & rules.CANDIDATE_DIGITS:
+        return len(digits) in rules.CANDIDATE_DIGITS
+    if len(digits) != ID_DIGITS[-1] or _BEGINS_V6.match(first) is None:
+        return False
+    if len(rest) == ID_DIGITS[0] and not (named or first.startswith(_LINK_LOCAL)):
+        return False
+    if len(first) == ID_DIGITS[0] and _of_known_client(first, 0):
+        return False
+    best = identify(digits).best
+    return best is not None and best.certainty != "possible"
 
 
 def whole_digits(text: str) -> str:
@@ -293,7 +342,7 @@ def _places(text: str) -> list[tuple[int, int, int]]:
         start = first
         if first:
             start += _escape(text[max(0, first - 2) : first], text[first : first + 4], stop - first)
-            if text.startswith("=2001", first - 1) and (_vouched(text, first) or _is_cut_v6(text, first, stop)):
+            if text.startswith("=2001", first - 1) and (vouched(text, first) or _is_cut_v6(text, first, stop)):
                 start = first  # an address of IPv6, and no blank
         if _is_cut_v6(text, start, stop):
             continue
@@ -308,7 +357,7 @@ def _places(text: str) -> list[tuple[int, int, int]]:
             continue
         is_masked = cut.end() < len(text) and text[cut.end()] in "*….xX"
         if len(cut[0]) < ID_DIGITS[0] and _of_known_client(text, cut.start()):
-            is_one = is_masked or _vouched(text, cut.start())
+            is_one = is_masked or vouched(text, cut.start())
         else:
             vouches = len(cut[0]) > ID_DIGITS[0] or _is_of_no_uniq(text, cut)
             is_one = vouches and _is_named_rest(text, cut.start(), cut[0])
@@ -338,7 +387,7 @@ def _masked(text: str) -> Iterator[tuple[int, int, int]]:
 def _is_named_rest(text: str, start: int, digits: str) -> bool:
     """Whether what is left of an ID has a name in front that says so."""
     label = _label(text, start)
-    named = _vouched(text, start) or (label is not None and label.lower() in _NAMES)
+    named = vouched(text, start) or (label is not None and label.lower() in _NAMES)
     return named and masks.rest_of(digits, label) is not None
 
 
@@ -367,7 +416,7 @@ def _is_longer(text: str, start: int, stop: int) -> bool:
     if size != ID_DIGITS[0] + 1 and (size != CLIENT_V1.digits or text.startswith(CLIENT_START, start)):
         return False
     digits = text[start : start + ID_DIGITS[0]]
-    return digits != digits.lower() and _vouched(text, start) and _of_known_client(text, start)
+    return digits != digits.lower() and vouched(text, start) and _of_known_client(text, start)
 
 
 def _of_known_client(text: str, start: int) -> bool:
@@ -424,7 +473,7 @@ def _tokens(
             label,
             _nearest(born, start),
             prefix,
-            _vouched(text, start),
+            vouched(text, start),
             _other_thing(text, start, stop),
             whole="longer" if longer else "whole" if whole else "cut",
             shown=rules.shows_id(_bytes(text[max(0, start - 40) : start]), _bytes(text[stop : stop + 8])),
@@ -479,7 +528,8 @@ def behind_label(label: str, digits: bytes) -> re.Pattern[bytes]:
     return re.compile(rb"\b" + re.escape(label.encode()) + rb"[\"']?\s?[=:]\s?[\"']?(" + digits + rb")")
 
 
-def _vouched(text: str, start: int) -> bool:
+def vouched(text: str, start: int) -> bool:
+    """Whether the name in front of a string vouches that it is an ID."""
     end = start
     while end and start - end < rules.LABEL_SIGNS_MOST and text[end - 1] in rules.LABEL_SIGNS:
         end -= 1

@@ -59,6 +59,14 @@ def is_field(line: str) -> bool:
     return _FIELD.search(line) is not None
 
 
+def is_cell(size: int, before: int | None, behind: int | None) -> bool:
+    """Whether a line of bare IDs is a cell of a page, copied one a line: of a list the next one is as long, or the last.
+
+    In bytes; None where there is no such line.
+    """
+    return size not in (before, behind)
+
+
 class NearLines(NamedTuple):
     """Lines on one side of an ID, nearest first: those of its record, and those behind a blank line."""
 
@@ -108,6 +116,16 @@ def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int]) -> Hin
     far = (one for line in beyond for one in line.all if any(map(one.is_proved_by, elapsed)))
     days = (day for line in (*before.own, *behind.own) if (day := named_day(line, elapsed)) is not None)
     return next((Hint(None, time) for time in chain((one.time for one in far), days)), None)
+
+
+def proved_hint(before: NearLines, behind: NearLines, elapsed: Sequence[int]) -> Hint | None:
+    """What the lines around a cell say that one of its IDs proves; no place says which of them are of its row."""
+    said = [_said_by(line) for side in ("own", "beyond") for near in (before, behind) for line in getattr(near, side)]
+    for line in said:
+        if line.born_ms is not None and any(map(Moment(line.born_ms, 0, 0, True).is_proved_by, elapsed)):
+            return Hint(line.born_ms, None)
+    proved = (one.time for line in said for one in line.all if any(map(one.is_proved_by, elapsed)))
+    return next((Hint(None, time) for time in proved), None)
 
 
 def with_own_day(day: NamedDay | None, hint: Hint | None, elapsed: Sequence[int]) -> Hint | None:
@@ -184,12 +202,13 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """Tokens of a line, until the lines behind it are known; `elapsed` is None where the line has a time."""
+    """Tokens of a line, until the lines behind it are known; `elapsed` is None where no other line dates it."""
 
     begin: int
     end: int
     elapsed: list[int] | None
     tokens: list[Token]
+    is_cell: bool = False
 
 
 def _texts(lines: Iterable[_Line]) -> Iterator[str]:
@@ -210,11 +229,15 @@ class Records:
         self._lines: deque[_Line] = deque()
         self._held: deque[_Held] = deque()
         self._was_blank = False
+        self._size: int | None = None  # of the line before
 
     def take(self, line: str, tokens: list[Token]) -> Iterator[Token]:
         """Takes the next line with its tokens."""
         begin, end = self._at, self._at + (len(line) if line.isascii() else len(line.encode()))
-        self._at = end + 1
+        self._at, size, before = end + 1, end - begin, self._size
+        self._size = size
+        if self._held and (last := self._held[-1]).is_cell and last.end + 1 == begin and last.end - last.begin == size:
+            self._held[-1] = replace(last, elapsed=None)  # a list
         is_blank = not line.strip(_BLANK)
         is_end, self._was_blank = is_blank and self._was_blank, is_blank
         if is_blank or may_be_dated(line):
@@ -228,13 +251,14 @@ class Records:
             return
         first = tokens[0]
         dated = first.born_ms is not None or first.prefix_time is not None
-        if dated or end - begin > LONGEST or not is_field(line):
+        is_bare = not is_field(line)
+        if dated or size > LONGEST or (is_bare and not is_cell(size, before, None)):
             if not self._held:
                 yield from tokens
                 return
             self._held.append(_Held(begin, end, None, tokens))
         else:
-            self._held.append(_Held(begin, end, elapsed_of(line), tokens))
+            self._held.append(_Held(begin, end, elapsed_of(line), tokens, is_bare))
 
     def flush(self) -> Iterator[Token]:
         """The tokens that are held, as the lines so far date them."""
@@ -253,8 +277,8 @@ class Records:
         low, high = held.begin - REACH, held.end + REACH
         before = nearest(_texts(one for one in reversed(self._lines) if low <= one.begin < held.begin))
         behind = nearest(_texts(one for one in self._lines if held.end < one.begin and one.end <= high))
-        own = held.tokens[0].named_day
-        hint = with_own_day(own, hint_of(before, behind, held.elapsed), held.elapsed)
+        own, hint_of_line = held.tokens[0].named_day, proved_hint if held.is_cell else hint_of
+        hint = with_own_day(own, hint_of_line(before, behind, held.elapsed), held.elapsed)
         if hint is None or hint.time is own is not None:
             yield from held.tokens
             return

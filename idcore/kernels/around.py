@@ -117,14 +117,24 @@ def may_be_behind(text, origin, begin, high, near):
 
 
 @numba.njit(cache=True, nogil=True)
+def is_of_list(text, begin, end, low, stop):
+    """Whether the next line is as long as one of bare IDs, or the last one: then no other line dates it."""
+    size = end - begin
+    if end + 1 < stop and end_of_line(text, end + 1, min(stop, end + 2 + size)) == end + 1 + size:
+        return True
+    return begin > low and begin - 1 - begin_of_line(text, begin - 1, max(low, begin - 2 - size)) == size
+
+
+@numba.njit(cache=True, nogil=True)
 def may_have_record(text, origin, begin, end, near):
     """Whether the line from `begin` to `end`, places in the text, may be dated by another one of its record.
 
     The byte at `text` is that of `origin`; `near` is what is kept from line to line.
     """
-    if not is_field(text + U(begin - origin), text + U(end - origin)):
-        return False
     low = max(begin - REACH, origin, 0)
+    if not is_field(text + U(begin - origin), text + U(end - origin)):
+        if is_of_list(text, begin - origin, end - origin, low - origin, near[STOP] - origin):
+            return False
     before = may_be_before(text, origin, begin, low, near)
     near[CHECKED] = end + 1  # this line has no time
     return before or may_be_behind(text, origin, end + 1, end + REACH, near)

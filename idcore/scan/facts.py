@@ -470,8 +470,6 @@ def _hint_of(windows: Windows, begin: int, end: int) -> records.Hint | None:
     if (time := line_time(line)) is not None:
         return records.Hint(None, time)
     day, elapsed = named_day(line), elapsed_of(line)
-    if not records.is_field(line):
-        return records.with_own_day(day, None, elapsed)
     low = max(begin - records.REACH, origin, 0)
     before = bytes(view[low - origin : begin - origin]).split(b"\n")[:-1]
     if low > origin and view[low - origin - 1] != 10:
@@ -480,7 +478,12 @@ def _hint_of(windows: Windows, begin: int, end: int) -> records.Hint | None:
     behind = bytes(view[end + 1 - origin : high - origin]).split(b"\n") if high > end else []
     if high == end + records.REACH + 1:
         behind = behind[:-1]  # it ends later, or there
-    hint = records.hint_of(
+    hint_of = records.hint_of
+    if not records.is_field(line):
+        if not records.is_cell(end - begin, *(len(one[0]) if one else None for one in (before[-1:], behind[:1]))):
+            return records.with_own_day(day, None, elapsed)
+        hint_of = records.proved_hint
+    hint = hint_of(
         records.nearest(str(one, "utf-8", "replace") for one in reversed(before)),
         records.nearest(str(one, "utf-8", "replace") for one in behind),
         elapsed,

@@ -22,7 +22,7 @@ def records(seed: int, count: int = 130) -> Log:
         one = uniq(0x0A000001 + pid % 2, pid, JAVA, elapsed_in(sent, (480, 0, 345)[pid % 3]), number)
         where = offset(0x0B000001 + pid % 2, 10911, number * 1000)
         born = int(sent.timestamp() * 1000) + r.choice((0, 0, 1, 999, 1001, 40_000_000))
-        made += r.choice((mqadmin, message_ext, pretty, entry, bare, far))(r, one, where, born)
+        made += r.choice((mqadmin, message_ext, pretty, entry, bare, far, cells))(r, one, where, born)
         made += r.choice(
             ([], [], [""], [" \t"], ["\x00"], ["    at com.acme.Order.send(Order.java:12)"] * r.randrange(60))
         )
@@ -71,6 +71,14 @@ def pretty(r: random.Random, one: str, where: str, born: int) -> list[str]:
     )
     fields.insert(r.randrange(4), f'  "time": "{r.choice(styles)}",')
     return ["{", *fields, "}"]
+
+
+def cells(r: random.Random, one: str, where: str, born: int) -> list[str]:
+    """A row of a page, one cell a line."""
+    row = [one, "TagA", f"order-{born % 1000}", r.choice((wall(born + 3)[:19], wall(born + 5_000_000)[:19])), "DETAIL"]
+    if r.random() < 0.3:
+        row.insert(0, r.choice((where, row[3], one, "Message ID")))
+    return row
 
 
 def entry(r: random.Random, one: str, where: str, born: int) -> list[str]:

@@ -35,9 +35,10 @@ def dated_text(data: bytes, begin: int, end: int) -> bytes:
         return line
     elapsed = [int(one[0][-12:-4], 16) for one in ID.finditer(line.decode(errors="replace"))]
     day = day_of(line.decode(errors="replace"), elapsed)
-    if end - begin > dates.LINE or not re.search(rb"[g-zG-Z]", line):
+    is_bare = not re.search(rb"[g-zG-Z]", line)
+    if end - begin > dates.LINE or (is_bare and is_of_list(data, begin, end)):
         return line if day is None else named(day)
-    of_its_record = record_of(*around(data, begin, end), elapsed)
+    of_its_record = (of_cell if is_bare else record_of)(*around(data, begin, end), elapsed)
     if day is not None and (of_its_record is None or not is_proved(of_its_record, elapsed)):
         return named(day)
     return line if of_its_record is None else of_its_record
@@ -95,6 +96,23 @@ def record_of(front: Side, back: Side, elapsed: list[int]) -> bytes | None:
             return proved
     days = (day_of(text.decode(errors="replace"), elapsed) for text in (*before, *behind))
     return next((named(day) for day in days if day is not None), None)
+
+
+def is_of_list(data: bytes, begin: int, end: int) -> bool:
+    """Whether a line next to one of bare IDs is as long."""
+    behind = data[end + 1 :].split(b"\n", 1)[0] if end < len(data) else None
+    before = data[: begin - 1].rsplit(b"\n", 1)[-1] if begin else None
+    return any(one is not None and len(one) == end - begin for one in (before, behind))
+
+
+def of_cell(front: Side, back: Side, elapsed: list[int]) -> bytes | None:
+    """What an ID proves of the lines around its own, which has nothing else."""
+    lines = [*front[0], *back[0], *front[1], *back[1]]
+    for text in lines:
+        born = dates.born_of(text)
+        if born is not None and any(proves((born, 0, 0, True), ms) for ms in elapsed):
+            return f"bornTimestamp={born}".encode()
+    return next((proved for text in lines if (proved := proved_in(text, elapsed)) is not None), None)
 
 
 def proved_in(text: bytes, elapsed: list[int]) -> bytes | None:
