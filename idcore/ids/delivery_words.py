@@ -51,13 +51,16 @@ _UNDONE = "".join(
 )
 # Of consumers, groups, places and amounts it is no delivery that is spoken of.
 _CONSUME = f"{_UNDONE}消费(?!者|组|端|方|进度|位点|堆积|延迟|线程|队列|点位|能力|速度)"
+_ASKED = "(?:吗|(?<![什怎])么|了没有?)"  # how a question ends without its sign
 # What would be, and what is asked, is not said: these clauses count for nothing. A blank parts Chinese fields of a log.
 _NOT_SAID = re.compile(
     r"\b(?:if|whether|unless) [a-z#][^,;.\n]*|(?:如果|假如|倘若|一旦|若(?=消费|处理))[^,，。;；\n]*"
-    r"|[^,，。;；\s]{0,20}(?:是否|有没有|会不会)[^,，。;；\s]*|(?<![^,，。.;；!\n])[^,，。.;；!\n]*(?:？|\?(?=\s|\Z))"
+    r"|[^,，。;；\s]{0,20}(?:是否|有没有|会不会)[^,，。;；\s]*"
+    rf"|(?<![^,，。.;；!\n])[^,，。.;；!\n]*(?:？|\?(?=\s|\Z)|{_ASKED}(?=[\s,，。.;；!]|\Z))"
 )
+_LAST_ASKED = re.compile(rf"(?<![^,，。.;；!\n])[^,，。.;；!\n]*(?:[?？]|{_ASKED})\s*\Z")
 # One of these is in each of them: most texts are told apart by them, too.
-_ASKING = ("if ", "whether ", "unless ", "如果", "假如", "倘若", "一旦", "若", "是否", "有没有", "会不会", "?", "？")
+_ASKING = ("if ", "whether ", "unless ", "如果", "假如", "倘若", "一旦", "若", "是否", "有没有", "会不会", "吗", "么", "了没", "?", "？")
 # What applications say, in the text around the id; the first that fits. The words in front are in every such text: most
 # texts are told apart by them.
 _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
@@ -154,7 +157,15 @@ _SENDS = re.compile(r"(?i)\b(?:send|sends|sent|sending|forward\w*|publish\w*|pro
 
 
 def phrase_of(text: str) -> str:
-    """What a class of RocketMQ says in a line: an event, with a detail behind a colon; empty where none does."""
+    """What a class of RocketMQ says in a line: an event, with a detail behind a colon; empty where none does.
+
+    People name its constants too, and may ask.
+
+    >>> phrase_of("0A00 CONSUME_SUCCESS"), phrase_of("0A00 CONSUME_SUCCESS ?")
+    ('acked', '')
+    """
+    if text.rstrip()[-1:] in tuple("?？吗么没有"):
+        text = _LAST_ASKED.sub("", text)
     return next((code for code, phrases in _PHRASES if any(phrase in text for phrase in phrases)), "")
 
 

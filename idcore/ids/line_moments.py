@@ -105,8 +105,12 @@ def _day(wall_ms: int) -> date:
     return date(1970, 1, 1) + timedelta(days=wall_ms // _DAY_MS)
 
 
+# Years of other calendars: those of Thailand are 543 ahead, and begin with 25; those of Taiwan and Japan begin with an
+# era, or those of Taiwan have three digits.
+_BUDDHIST, _MINGUO, _REIWA = 543, 1_911, 2_018
+_ERA = r"(?P<era>民國|民国|令和)"
 _ENDS = {name: rf"(?={_GO_ON[name]}|(?![^\W\d_]))" if name in _GO_ON else "" for name in _MONTHS}
-_YEAR, _NAME = r"(?:19|20)\d\d", rf"(?:{'|'.join(name + end for name, end in _ENDS.items())})"
+_YEAR, _NAME = r"(?:(?:19|20)\d\d|25[5-9]\d)", rf"(?:{'|'.join(name + end for name, end in _ENDS.items())})"
 _REST = r"[^\W\d_]*"  # of the name of a month
 _ZONE = r"(?: ?(?P<zone>(?:UTC|GMT)[+-]\d{1,2}(?::?\d\d)?\b|Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
 _GBK = "\ufffd{2}"  # a Chinese letter of GBK that was read as UTF-8
@@ -124,6 +128,8 @@ _DATES = (
     r"(?P<c7>\d{1,2})(?P<cut>[-/.])(?P<m7>\d{1,2})(?P=cut)(?P<e7>\d{1,2})",
     rf"(?P<c8>\d\d)-(?P<n8>{_NAME})-(?P<e8>\d\d)",
     r"(?P<c0>\d\d)(?P<m0>\d\d)(?P<e0>\d\d)(?= )",  # MySQL's
+    rf"{_ERA} ?(?P<r1>\d{{1,3}}|元)[-/.年] ?(?P<m11>\d{{1,2}})[-/.月] ?(?P<d11>\d{{1,2}})日?",
+    r"(?P<r2>1\d\d)[-/.年] ?(?P<m12>\d{1,2})[-/.月] ?(?P<d12>\d{1,2})日?",
 )
 # Between a date and its time: signs, the cells of a table, the name of a field, a weekday.
 _JOIN = (  # a minute behind a plus or a hyphen is one of a zone
@@ -164,7 +170,7 @@ _TIME_FIRST = re.compile(  # `8:57 PM · Feb 11, 2025`
 )
 _OF_A_DAY = re.compile(rf"(?<![0-9A-Za-z])(?<![0-9][-/.])(?:{'|'.join(_NAMED_DAYS)}){_TIME}", re.IGNORECASE)
 _COMPACT = re.compile(
-    rf"(?<![0-9A-Za-z.])(?P<y1>{_YEAR})(?P<m1>\d\d)(?P<d1>\d\d)[T_-]?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
+    r"(?<![0-9A-Za-z.])(?P<y1>(?:19|20)\d\d)(?P<m1>\d\d)(?P<d1>\d\d)[T_-]?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
     rf"(?:[.,]?(?P<fraction>\d{{3}}))?(?!\d){_ZONE}(?![0-9A-Za-z])"
 )
 _MAY_BE = re.compile(
@@ -393,10 +399,10 @@ def _of_match(match: re.Match[str]) -> Iterator[Moment]:
     if "c" in date_part:
         yield from _of_short_year(part, date_part)
         return
-    year = date_part.get("y") or part.get("later")
+    year = _year_of(part, date_part)
     if year is None:
         return  # `Mar 11 20:57:47` of syslog has no year
-    sure = True
+    sure = "r" not in date_part or "era" in part
     if "a" in date_part:  # 11/03 is of March or of November; where one of the two cannot be, the other is sure
         first, second = int(date_part["a"]), int(date_part["b"])
         orders = [order for order in dict.fromkeys([(second, first), (first, second)]) if order[0] <= 12]
@@ -405,8 +411,17 @@ def _of_match(match: re.Match[str]) -> Iterator[Moment]:
         month = _MONTHS[date_part["n"].lower()] if "n" in date_part else int(date_part["m"])
         orders = [(month, int(date_part["d"]))]
     for month, day in orders:
-        if (moment := _moment(part, int(year), month, day, sure)) is not None:
+        if (moment := _moment(part, year, month, day, sure)) is not None:
             yield moment
+
+
+def _year_of(part: dict[str, str], date_part: dict[str, str]) -> int | None:
+    """The year of a date, whichever calendar has it."""
+    if "r" in date_part:
+        number = 1 if date_part["r"] == "元" else int(date_part["r"])
+        return number + (_REIWA if part.get("era") == "令和" else _MINGUO)
+    year = int(date_part.get("y") or part.get("later") or 0)
+    return year - _BUDDHIST if year >= 2_500 else year or None
 
 
 def _of_short_year(part: dict[str, str], date_part: dict[str, str]) -> Iterator[Moment]:

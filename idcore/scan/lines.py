@@ -68,7 +68,10 @@ _PRINTED_ON = re.compile(
 )
 _LONGEST_HEAD = 4 << 10
 # What follows the msgId of a MessageExt; a program that builds the text itself may leave the first one out.
-_BEHIND_OFFSET = re.compile(rb"\\?\"?\s{0,2},?\s{0,80}\\?\"?(?:commitLogOffset|bodyCRC)\\?\"?\s?[=:]")
+# In a MessageExt behind its msgId, and in front: of one field a line a mail, a comment or a table has a margin between.
+_MARGIN = rb"[\s>*#/|]{0,80}"
+_BEHIND_OFFSET = re.compile(rb"\\?\"?\s{0,2},?" + _MARGIN + rb"\\?\"?(?:commitLogOffset|bodyCRC)\\?\"?\s?[=:]")
+_BEFORE_OFFSET = re.compile(rb"storeHost\\?\"?\s?[=:][^=,\n]{1,60}," + _MARGIN + rb"\\?\"?\Z")
 # SendResult as Java, Go and C++ print it, or as JSON (in which quotes may be escaped). The ids of a batch are joined by
 # commas; a transaction has no offsetMsgId.
 _SENT_WORD = b"offsetMsgId"
@@ -82,6 +85,7 @@ _SENT_TOPIC = re.compile(rb"\btopic" + _IS + rb"([^,\]\"'\\\s}]{1,255})")
 SEND_OK = "SEND_OK"
 _STORED = (SEND_OK, "FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
 _SENT_BEFORE, _SENT_BEHIND = 1 << 16, 1 << 11
+_BEFORE_NAME = 160  # bytes in front of a name in which the field before it may be
 _NAMED = re.compile(
     rb"\b(msgIds?|messageId|UNIQ_KEY|__transactionId__|transactionId)[\"']?\s?[=:]\s?[\"']?"
     rb"((?:[0-9A-F]{24})?[0-9A-F]{8}0000[0-9A-F]{20})(?![0-9A-Fa-f])"
@@ -363,7 +367,10 @@ def _names(text: bytes, file: str, evidence: LineEvidence) -> None:
     printer = printers.Printer(text)
     for match in _named(text):
         label, digits = match[1].decode(), match[2].decode()
-        context = "message_ext" if _BEHIND_OFFSET.match(text, match.end()) else "other"
+        is_printed = _BEHIND_OFFSET.match(text, match.end()) or (
+            _BEFORE_OFFSET.search(text, max(0, match.start() - _BEFORE_NAME), match.start())
+        )
+        context = "message_ext" if is_printed else "other"
         if _is_only_id(text, match, context):
             context = "only_id"
         # In a MessageExt the name's own place is proof, but of a C++ client's msgId, which as an offset is large.
