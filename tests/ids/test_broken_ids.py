@@ -105,6 +105,40 @@ def test_digits_of_two_cells_are_not_joined(text: str) -> None:
     assert ids(text) == [] and unbroken(text.encode()) == text.encode()
 
 
+SIX_CUT = "FE80000000000000AEDE48FFFE001122000018B4AAC20E41363B0037"
+SIX_AT = "20010DB800400000000000000000000700002A9F00000000000B4FDC"
+
+
+@pytest.mark.parametrize("place", [22, 24, 30, 32, 34, 40])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "=\r\n", "\n> ", "\n    "])
+@pytest.mark.parametrize("whole", [SIX_CUT, SIX_AT])
+def test_a_piece_of_an_id_of_ipv6_is_no_other_id(place: int, end: str, whole: str) -> None:
+    """Pieces of 32 and 34 digits are as long as other IDs."""
+    text = f"sent msgId={whole[:place]}{end}{whole[place:]} topic=t"
+    assert ids(text) == [whole]
+    assert [token.text for token in tokens(unbroken(text.encode()))] == [whole]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"order 5EE648BA69F6E80001B14286\n{ID} sent", [ID]),  # begins as no address of IPv6 does
+        (f"order 2EE648BA69F6E80001B14286\n{ID} sent", [ID]),  # no name in front
+        (f"sent msgId={'2F010235' + ID[8:]}\n{ID[:24]} of a batch", ["2F010235" + ID[8:]]),
+        (f"sent {SIX_CUT}\n{ID} sent", [SIX_CUT, ID]),
+    ],
+)
+def test_an_id_of_ipv4_next_to_other_digits_stays_one(text: str, found: list[str]) -> None:
+    assert ids(text) == [token.text for token in tokens(unbroken(text.encode()))] == found
+
+
+def test_a_piece_at_the_end_of_a_line_or_text_is_said() -> None:
+    for text in (f"sent msgId={ID[:25]}", f"sent msgId={ID[:25]}\nnext line", f"sent msgId={ID[:25]}\r\n\r\n"):
+        (verdict,) = read(text)
+        assert verdict.best is None and "25 digits" in str(verdict.error)
+    assert read(f"sent {ID[:25]}\nnext line") == []
+
+
 def test_what_may_be_a_broken_id_is_said() -> None:
     """Two pieces of other strings with as many digits: no reading is certain."""
     (verdict,) = read("commit 9F86D081884C7D65\n9A2FEAA0C55AD015 done")
@@ -269,7 +303,7 @@ def test_an_id_that_goes_on_behind_a_margin_is_joined_at_both_doors(end: str, pl
     assert len(whole) == len(text.encode()) and ID.encode() in whole
 
 
-HIDDEN = ["\u200b", "\u00ad", "\u2060", "<wbr>", "<wbr/>", "&#8203;", "&shy;", "\x1b[m\x1b[K", "\x1b[01;31m"]
+HIDDEN = ["</span>", "</em>", "\u200b", "\u00ad", "\u2060", "<wbr>", "<wbr/>", "&#8203;", "&shy;", "\x1b[m\x1b[K", "\x1b[01;31m"]
 
 
 @pytest.mark.parametrize("hidden", HIDDEN)
