@@ -30,7 +30,7 @@ from idcore.ids.delivery import DeliveryText
 from idcore.ids.delivery_sentences import told
 from idcore.ids.describe import Seeds
 from idcore.ids.identify import LOOK_ALIKES, case_of
-from idcore.ids.other_forms import other_forms
+from idcore.ids.other_forms import LOOKED_AT, other_forms
 from idcore.ids.pasted_logs import PastedLogs
 from idcore.operations.readings import reading_item
 from idcore.presentation.export import csv_of_ids, json_lines, to_stream
@@ -62,8 +62,8 @@ def run(options: argparse.Namespace) -> int:
         _write(rows, options, said, clock)
     if refused.note:
         complain(refused.note)
-    if 0 < refused.arguments == refused.seen:
-        for one in other_forms(" ".join(options.ids)):
+    if refused.arguments == refused.seen:  # nothing is an ID as it stands
+        for one in other_forms(" ".join(options.ids) if refused.arguments else refused.head):
             complain(catalogue.words()(f"mended.{one.form}", id=one.text, places=", ".join(map(str, one.places))))
     return 1 if refused.arguments else 0
 
@@ -105,6 +105,7 @@ class Refused:
         self.traces = 0  # trace IDs, which nobody takes for IDs of messages
         self.first = ""
         self.read_input = False
+        self.head = ""  # of the text that was read
 
     def see(self, verdict: Verdict, token: Token | None) -> None:
         """Counts one verdict."""
@@ -120,6 +121,12 @@ class Refused:
                 where = f"line {token.line}, column {token.column}: " if token else ""
                 text = verdict.text if len(verdict.text) <= 64 else f"{verdict.text[:61]}..."
                 self.first = f"{where}{text!r}: {verdict.error}"
+
+    def kept(self, pieces: Iterable[str]) -> Iterator[str]:
+        """Pieces of a text, of which the first are kept."""
+        for piece in pieces:
+            self.head += piece[: LOOKED_AT - len(self.head)]
+            yield piece
 
     @property
     def note(self) -> str:
@@ -175,7 +182,7 @@ def _rows(
             if held is not None:  # a second - finds nothing more
                 refused.read_input = True
                 held.again()
-                for token in find(_as_it_comes(held)):
+                for token in find(refused.kept(_as_it_comes(held))):
                     verdict = known.settle(_verdict(token, case))
                     refused.see(verdict, token)
                     yield describe(verdict, token, clock, seeds, said.of(token.line, token.text))

@@ -27,6 +27,7 @@ _GROUPS = re.compile(
 )
 _BASE64 = re.compile(r"(?<![0-9A-Za-z+/_-])[0-9A-Za-z+/_-]{22,76}={0,2}(?![0-9A-Za-z+/=_-])")
 MOST = 5
+LOOKED_AT = 10_000  # characters of a text in which an ID of another form is looked for
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from idcore.ids.describe import made_by, when
 from idcore.ids.identify import Verdict
 from idcore.ids.model import ClientId, OffsetId
 from idcore.ids.origins import Fingerprint
-from idcore.ids.other_forms import other_forms
+from idcore.ids.other_forms import LOOKED_AT, other_forms
 from idcore.intake.intake import PASTED, FoundId, Intake, zones_of
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markdown import escaped
@@ -25,7 +25,6 @@ MOST = 0.8  # of the ids of a list: a share that is named
 WRONG_SHAPE = ("empty", "odd", "length", "digit")  # errors that only say that an id looks different
 LEAST_RUN = 8  # digits: every "bad" and "fade" is a shorter run, and proves nothing
 RUN = re.compile(r"[0-9A-Fa-f]+")
-_LOOKED_AT = 10_000  # characters in which an ID of another form is looked for
 
 
 def intake_sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any] | None = None) -> str:
@@ -162,7 +161,7 @@ def why_not(verdict: Verdict, words: Words) -> str:
 
 def offers(text: str, words: Words) -> Iterator[tuple[str, str]]:
     """IDs that a short text without any has in another form, each with the words of a link."""
-    for one in other_forms(text[:_LOOKED_AT]):
+    for one in other_forms(text[:LOOKED_AT]):
         places = words("comma").join(map(str, one.places))
         yield one.text, words(f"mended.{one.form}", id=one.text, places=places)
 
