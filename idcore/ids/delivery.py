@@ -437,6 +437,13 @@ class _Around:
         return _MESSAGE.match(self.part) is not None
 
     @property
+    def is_printed(self) -> bool:
+        """Whether a consumer printed the message, whose record may lack its beginning."""
+        if "consumestarttime" in self.fields:
+            return self.is_record or "toString()=Message" in self.part
+        return self.part.startswith("MessageView") and self.is_record
+
+    @property
     def near(self) -> str:
         """Where the words of an application say what happened."""
         return self.head[-_NEAR:] if self.is_record else self.text[max(0, self.at - _NEAR) : self.at + _NEAR]
@@ -531,8 +538,7 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
         return ("acked" if code == "OK" else "unacked"), "", code
     if word := word_of(around.near):
         return word, "", None
-    printed = around.is_record and ("consumestarttime" in around.fields or around.part.startswith("MessageView"))
-    if printed or receipt is not None or is_listener(around.head[:_LONGEST_HEAD], around.near):
+    if around.is_printed or receipt is not None or is_listener(around.head[:_LONGEST_HEAD], around.near):
         return "received", "", None
     return "", "", None
 

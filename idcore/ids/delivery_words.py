@@ -60,7 +60,24 @@ _NOT_SAID = re.compile(
 )
 _LAST_ASKED = re.compile(rf"(?<![^,，。.;；!\n])[^,，。.;；!\n]*(?:[?？]|{_ASKED})\s*\Z")
 # One of these is in each of them: most texts are told apart by them, too.
-_ASKING = ("if ", "whether ", "unless ", "如果", "假如", "倘若", "一旦", "若", "是否", "有没有", "会不会", "吗", "么", "了没", "?", "？")
+_ASKING = (
+    "if ",
+    "whether ",
+    "unless ",
+    "如果",
+    "假如",
+    "倘若",
+    "一旦",
+    "若",
+    "是否",
+    "有没有",
+    "会不会",
+    "吗",
+    "么",
+    "了没",
+    "?",
+    "？",
+)
 # What applications say, in the text around the id; the first that fits. The words in front are in every such text: most
 # texts are told apart by them.
 _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(

@@ -107,7 +107,20 @@ _INVISIBLE = (
     "(?:\u200b|\u200c|\u200d|\u2060|\ufeff|\u00ad|<wbr ?/?>|&#8203;|&shy;|&#173;|\x1b\\[[0-9;]{0,20}[mK]"
     "|</?(?:span|em|mark|strong|font|b|i|u)(?: [^<>]{1,80})?>)+"
 )
-_SEEN = ("\x1b[", "\u200b", "<wbr", "</", "\u00ad", "&#8203;", "&shy;", "&#173;", "\u200c", "\u200d", "\u2060", "\ufeff")
+_SEEN = (
+    "\x1b[",
+    "\u200b",
+    "<wbr",
+    "</",
+    "\u00ad",
+    "&#8203;",
+    "&shy;",
+    "&#173;",
+    "\u200c",
+    "\u200d",
+    "\u2060",
+    "\ufeff",
+)
 _PART = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}"
 _PARTED = re.compile(rf"(?<![0-9A-Fa-f])(?:{_PART}{_INVISIBLE}){{1,9}}{_PART}(?![0-9A-Fa-f])")
 _UNSEEN = re.compile(_INVISIBLE)
@@ -227,8 +240,8 @@ class _Lines:
 
 def _may_go_on(line: str, token: Token) -> bool:
     """Whether the last string of a line may be the beginning of an ID: a piece of one, or an address of IPv6."""
-    start, size = token.column - 1, len(token.text)
-    is_part = token.whole == "cut" or (ID_DIGITS[0] <= size < ID_DIGITS[-1] and _BEGINS_V6.match(token.text) is not None)
+    start, text = token.column - 1, token.text
+    is_part = token.whole == "cut" or (ID_DIGITS[0] <= len(text) < ID_DIGITS[-1] and _BEGINS_V6.match(text) is not None)
     return is_part and (end := _LAST_RUN.search(line, start)) is not None and end.start() == start
 
 

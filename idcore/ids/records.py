@@ -60,7 +60,7 @@ def is_field(line: str) -> bool:
 
 
 def is_cell(size: int, before: int | None, behind: int | None) -> bool:
-    """Whether a line of bare IDs is a cell of a page, copied one a line: of a list the next one is as long, or the last.
+    """Whether a line of bare IDs is a cell of a page, copied one a line: in a list the line next to it is as long.
 
     In bytes; None where there is no such line.
     """

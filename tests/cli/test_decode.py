@@ -180,6 +180,12 @@ def test_text_without_an_id_is_said_and_is_no_failure() -> None:
     assert "no ID in this text" in one_line(done)
 
 
+def test_a_text_whose_ids_are_read_from_a_picture_is_offered_them() -> None:
+    done = run("decode", text=f"sent msgId={ID.replace('0', 'O')} ok\n")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert f"Decode {ID}: with digits for the letters" in done.stderr.decode()
+
+
 def test_every_public_line() -> None:
     lines = [json.loads(line)["text"] for line in (VECTORS / "public-lines.jsonl").read_text("utf-8").splitlines()]
     hand = (VECTORS / "public-lines.expected.jsonl").read_text("utf-8").splitlines()

@@ -303,7 +303,19 @@ def test_an_id_that_goes_on_behind_a_margin_is_joined_at_both_doors(end: str, pl
     assert len(whole) == len(text.encode()) and ID.encode() in whole
 
 
-HIDDEN = ["</span>", "</em>", "\u200b", "\u00ad", "\u2060", "<wbr>", "<wbr/>", "&#8203;", "&shy;", "\x1b[m\x1b[K", "\x1b[01;31m"]
+HIDDEN = [
+    "</span>",
+    "</em>",
+    "\u200b",
+    "\u00ad",
+    "\u2060",
+    "<wbr>",
+    "<wbr/>",
+    "&#8203;",
+    "&shy;",
+    "\x1b[m\x1b[K",
+    "\x1b[01;31m",
+]
 
 
 @pytest.mark.parametrize("hidden", HIDDEN)
