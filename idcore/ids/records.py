@@ -60,11 +60,11 @@ def is_field(line: str) -> bool:
 
 
 def is_cell(size: int, before: int | None, behind: int | None) -> bool:
-    """Whether a line of bare IDs is a cell of a page, copied one a line: in a list the line next to it is as long.
+    """Whether a line of bare IDs is a cell of a page, copied one a line: another cell is behind it.
 
-    In bytes; None where there is no such line.
+    In a list the line next to it is as long. Sizes in bytes; None where there is no such line.
     """
-    return size not in (before, behind)
+    return behind is not None and behind > 1 and size not in (before, behind)
 
 
 class NearLines(NamedTuple):
@@ -236,8 +236,7 @@ class Records:
         begin, end = self._at, self._at + (len(line) if line.isascii() else len(line.encode()))
         self._at, size, before = end + 1, end - begin, self._size
         self._size = size
-        if self._held and (last := self._held[-1]).is_cell and last.end + 1 == begin and last.end - last.begin == size:
-            self._held[-1] = replace(last, elapsed=None)  # a list
+        self._confirm(begin, size)
         is_blank = not line.strip(_BLANK)
         is_end, self._was_blank = is_blank and self._was_blank, is_blank
         if is_blank or may_be_dated(line):
@@ -252,7 +251,7 @@ class Records:
         first = tokens[0]
         dated = first.born_ms is not None or first.prefix_time is not None
         is_bare = not is_field(line)
-        if dated or size > LONGEST or (is_bare and not is_cell(size, before, None)):
+        if dated or size > LONGEST or (is_bare and size == before):
             if not self._held:
                 yield from tokens
                 return
@@ -260,8 +259,17 @@ class Records:
         else:
             self._held.append(_Held(begin, end, elapsed_of(line), tokens, is_bare))
 
+    def _confirm(self, begin: int, size: int | None) -> None:
+        """Whether the line in front of one that begins there, and is so long, is a cell."""
+        last = self._held[-1] if self._held else None
+        if last is None or not last.is_cell or last.end + 1 != begin:
+            return
+        if not is_cell(last.end - last.begin, None, size):
+            self._held[-1] = replace(last, elapsed=None)
+
     def flush(self) -> Iterator[Token]:
         """The tokens that are held, as the lines so far date them."""
+        self._confirm(self._at, None)
         while self._held:
             yield from self._settled(self._held.popleft())
 

@@ -99,9 +99,11 @@ def record_of(front: Side, back: Side, elapsed: list[int]) -> bytes | None:
 
 
 def is_of_list(data: bytes, begin: int, end: int) -> bool:
-    """Whether a line next to one of bare IDs is as long."""
+    """Whether a line next to one of bare IDs is as long, or none is behind it."""
     behind = data[end + 1 :].split(b"\n", 1)[0] if end < len(data) else None
     before = data[: begin - 1].rsplit(b"\n", 1)[-1] if begin else None
+    if behind is None or len(behind) < 2:
+        return True
     return any(one is not None and len(one) == end - begin for one in (before, behind))
 
 
