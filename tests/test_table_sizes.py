@@ -15,6 +15,8 @@ from idcore.presentation.triage import largest, run_rows
 from idcore.runs import table_sizes
 from idcore.runs.runs import RunError, Runs
 from idcore.runs.table_sizes import fits
+from idcore.scan.run_damage import TABLES, damage
+from idcore.spark.folder import write_table
 
 pytestmark = pytest.mark.quick
 ROWS = 100_000
@@ -30,6 +32,17 @@ def written(folder: Path, table: pa.Table, **options: object) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(table, folder / "part-00000.parquet", compression="zstd", **options)  # type: ignore[arg-type]
     return folder
+
+
+@pytest.mark.parametrize("quickly", [False, True])
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_without_rows_is_whole(tmp_path: Path, name: str, quickly: bool) -> None:
+    """As a scan writes it, and one that goes on: its columns may have no pages at all."""
+    run = Runs(tmp_path).create("nothing")
+    (run.path / name).mkdir()
+    write_table(TABLES[name].empty_table(), run.path / name / "part-00000.parquet", quickly=quickly)
+    assert fits(run.path / name) and fits(run.path / name, whole=False)
+    assert damage(run) is None and run.table(name).num_rows == 0
 
 
 def of_text(text: str, rows: int) -> pa.Table:

@@ -27,15 +27,19 @@ class Page(NamedTuple):
     values: int
 
 
-def begin_of(column: Any) -> int:
-    """Where the pages of a column in a row group begin."""
+def begin_of(column: Any) -> int | None:
+    """Where the pages of a column in a row group begin; None of one without pages, as Arrow writes no rows."""
     places = [column.data_page_offset, column.dictionary_page_offset]
-    return min(place for place in places if place is not None and place > 0)
+    return min((place for place in places if place is not None and place > 0), default=None)
 
 
 def pages(file: BinaryIO, column: Any) -> Iterator[Page]:
     """The pages of a column in a row group, as Arrow finds them; CoreError where a header is none."""
     at, count = begin_of(column), 0
+    if at is None:
+        if column.num_values or column.total_compressed_size:
+            raise refuse("parquet_damaged")
+        return
     end = at + column.total_compressed_size
     while at < end:
         if (count := count + 1) > MOST_PAGES:

@@ -52,7 +52,7 @@ def rows_as_text(file: Any, start: int = 0, stop: int = 1 << 62) -> Iterator[tup
     columns = [field.name for field in table.schema_arrow if holds_text(field.type)]
     for number in range(table.metadata.num_row_groups if columns else 0):
         group = table.metadata.row_group(number)
-        if start <= begin_of(group.column(0)) < stop and group.num_rows:
+        if group.num_rows and start <= (begin_of(group.column(0)) or 0) < stop:
             leaves = list(_leaves(group, columns))
             with _damage():
                 _refuse_large(file, leaves)

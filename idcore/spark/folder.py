@@ -66,15 +66,11 @@ class TableFolder:
         return self.aside.absolute() / ".large"
 
     def write(self, tables: Tables, between: Callable[[], None]) -> None:
-        """One Parquet folder for each table. `between` is called before each and may raise.
-
-        Columns with a dictionary are read back as plain text.
-        """
+        """One Parquet folder for each table. `between` is called before each and may raise."""
         for name, table in tables.items():
             between()
             (self.aside / name).mkdir(exist_ok=True)
-            path = self.aside / name / "part-00000.parquet"
-            pq.write_table(table, path, compression="zstd", row_group_size=GROUP_ROWS, store_schema=False)
+            write_table(table, self.aside / name / "part-00000.parquet")
 
     def adopt(self, written: Mapping[str, Sequence[Path]]) -> None:
         """Files of `large` go to the tables that they belong to."""
@@ -132,11 +128,10 @@ class LiveFolder:
         for name, table in tables.items():
             if not last and name in self._written and self._written[name].equals(table):
                 continue
-            how = {"compression": "zstd"} if last else _quickly(table.schema)
             folder = self.path / name
             folder.mkdir(exist_ok=True)
             aside = self.aside / f"{name}.parquet"
-            pq.write_table(table, aside, row_group_size=GROUP_ROWS, store_schema=False, **how)
+            write_table(table, aside, quickly=not last)
             aside.replace(folder / "part-00000.parquet")
             self._written[name] = table
 
@@ -145,6 +140,12 @@ class LiveFolder:
         aside = self.aside / "summary.json"
         aside.write_text(json.dumps(summary, indent=1), encoding="utf-8")
         aside.replace(self.path / "summary.json")
+
+
+def write_table(table: pa.Table, path: Path, *, quickly: bool = False) -> None:
+    """A table as a file. Columns with a dictionary are read back as plain text."""
+    how = _quickly(table.schema) if quickly else {"compression": "zstd"}
+    pq.write_table(table, path, row_group_size=GROUP_ROWS, store_schema=False, **how)
 
 
 def _quickly(schema: pa.Schema) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from idcore.presentation.triage import run_rows
 from idcore.runs.runs import Run
 from idcore.scan import run_damage
 from pages.parts import serve
+from tests.pages.test_lines import indexed
 from tests.pages.test_pages import shown
 
 
@@ -121,3 +122,11 @@ def test_a_whole_scan_has_no_damaged_table_and_an_error_stays_what_it_is(run: st
     problem = KeyError("x")
     assert run_damage.damage(found) is None
     assert run_damage.blamed(problem, lambda: found) is problem and run_damage.blamed(problem, lambda: None) is problem
+
+
+@pytest.mark.parametrize("page", ["findings", "producers", "counters", "brokers", "lines"])
+@pytest.mark.parametrize("text", [f"{OFFSET}\n", "no ID at all\n", f"msgId={UNIQ}\n"])
+def test_a_table_without_rows_is_not_damaged(open_page: Open, page: str, text: str, tmp_path: Path) -> None:
+    """Of a log with IDs of one kind, or with none: the tables are written as a scan writes them."""
+    app = open_page(page, run=indexed(tmp_path, text).name)
+    assert not app.exception and not app.error

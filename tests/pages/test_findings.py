@@ -34,6 +34,7 @@ from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.simulate import incidents
 from idcore.sources.inputs import list_files
+from idcore.spark.folder import write_table
 from pages.parts.triage import report
 from pages.parts.view import View
 from tests.pages.conftest import RUN, make_run
@@ -73,7 +74,7 @@ def judged(folder: Path, text: str) -> Run:
         (path / name).mkdir(exist_ok=True)
         for old in (path / name).iterdir():
             old.unlink()
-        pq.write_table(table, path / name / "part-00000.parquet")
+        write_table(table, path / name / "part-00000.parquet")
     return Run(path)
 
 
