@@ -33,7 +33,10 @@ TAGS = {
     "leaves-tag": (("TagB",),) * 2,
     "changes": (("TagA",), ("TagB",)),
     "changes-live": (("TagA",), ("TagB",)),
+    "changes-hangs": (("TagA",), ("TagB",)),
     "pop-tag": (("TagA",),) * 2,
+    "pull-leaves-tag": (("TagA",), ("TagB",)),
+    "pull-old": (("TagB",),) * 2,
     "pull-tag": (("TagB",),) * 2,
 }
 SECOND_HALF = 24
@@ -50,7 +53,7 @@ OF_STATE = {
     | {"unacknowledged"},
 }
 # Groups with a message that holds others back: those were pulled, and no listener was called.
-BLOCKED = ("hangs", "killed", "orderly", "reset", "slow", "pop-hangs")
+BLOCKED = ("changes-hangs", "hangs", "killed", "orderly", "reset", "slow", "pop-hangs")
 
 
 @dataclass

@@ -75,6 +75,7 @@ FAILED = Try(STORED + 1_000, STORED + 2_000, False)
 LATER, BEFORE = STORED + 60_000, STORED - 9_000
 POP, PULL = (replace(PUSH, consume_type=kind) for kind in ("CONSUME_POP", "CONSUME_ACTIVELY"))
 PROXIED = Consumers(filter=ALL, proxied=True)
+ASKED_LAST = replace(TAGS, since_ms=STORED + 60_000, of_last_request=True)
 GONE = Consumers(filter=ALL, proxied_before=True)
 LATER_ALL = replace(PUSH, filter=replace(ALL, since_ms=LATER))
 HELD = PopRecord(NOW - 9_000, NOW + 51_000)
@@ -155,6 +156,12 @@ TABLE: list[Row] = [
     (HOME, group(consumers=replace(POP, filter=TAGS)), "filtered", "inferred", []),
     (HOME, group(consumers=replace(PULL, filter=None)), "taken", "uncertain", ["pulled", "filter_unknown"]),
     (HOME, group(consumers=PULL), "taken", "inferred", ["pulled"]),
+    (HOME, group(consumers=replace(PULL, filter=ASKED_LAST)), "filtered", "uncertain", ["filter_of_last_request"]),
+    (HOME, group(consumers=replace(PROXIED, filter=ASKED_LAST)), "filtered", "uncertain", ["filter_of_last_request"]),
+    (replace(HOME, tag="TagB"), group(consumers=replace(PULL, filter=ASKED_LAST)), "taken", "uncertain",
+     ["pulled", "filter_of_last_request"]),
+    (replace(HOME, stored_ms=NOW - 20_000), group(consumers=replace(PULL, filter=replace(ALL, since_ms=NOW - 30_000))),
+     "taken", "uncertain", ["pulled", "filter_unknown"]),
     (HOME, group(consumers=replace(PULL, filter=TAGS)), "filtered", "inferred", []),
     (HOME, group(consumers=replace(POP, filter=replace(ALL, since_ms=LATER))), "taken", "uncertain",
      ["popped", "subscribed_later"]),
@@ -186,6 +193,14 @@ TABLE: list[Row] = [
     (HOME, group(5, can_consume=heard(False)), "disabled", "proved", []),
     (HOME, group(5, replace(PUSH, filter=None)), "not_subscribed", "inferred", []),
     (HOME, group(5, replace(PUSH, filter=TAGS)), "filtered_ahead", "inferred", []),
+    (HOME, group(5, replace(PUSH, filter=replace(TAGS, since_ms=LATER))), "filtered_ahead", "uncertain",
+     ["subscribed_later"]),
+    (HOME, group(5, replace(PUSH, filter=replace(TAGS, since_ms=LATER)), pull_offset=heard(11)), "filtered_ahead",
+     "uncertain", ["subscribed_later"]),
+    (HOME, group(5, replace(PUSH, filter=replace(TAGS, since_ms=LATER)), pull_offset=heard(6)), "filtered_ahead",
+     "inferred", []),
+    (HOME, group(None, replace(PUSH, filter=replace(TAGS, since_ms=LATER))), "never_read", "uncertain",
+     ["filtered_ahead", "subscribed_later"]),
     (HOME, group(5, **still(5)), "stuck", "inferred", ["still"]),
     (HOME, group(5, blocker=Blocker("7F00", "0A42", 5, STORED), **still(5)), "stuck", "inferred",
      ["still", "blocker"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -159,11 +160,12 @@ def test_clients_behind_a_proxy_take_messages_though_no_broker_lists_them(cluste
     assert said(cluster.verdicts()["works"]) == ("consumed", ["nobody_connected", "filter_unknown"])
     cluster.proxied["works"] = wanted % (b"*", b"")
     taken = cluster.verdicts()["works"]
-    assert (taken.code, taken.certainty) == ("taken", "inferred")
-    assert said(taken) == ("taken", ["popped", "proxied"]) and "consume_type" not in {fact.name for fact in taken.facts}
+    assert (taken.code, taken.certainty) == ("taken", "uncertain"), "what they asked for before is not known"
+    assert said(taken) == ("taken", ["popped", "proxied", "filter_of_last_request"])
+    assert "consume_type" not in {fact.name for fact in taken.facts}
     cluster.proxied["works"] = wanted % (b"TagZ", b'"TagZ"')
     filtered = cluster.verdicts()["works"]
-    assert (filtered.code, filtered.certainty, filtered.values["expression"]) == ("filtered", "inferred", "TagZ")
+    assert (filtered.code, filtered.certainty, filtered.values["expression"]) == ("filtered", "uncertain", "TagZ")
     cluster.offsets["Orders@works"] = 5
     assert cluster.verdicts()["works"].code == "filtered_ahead"
     cluster.proxied["works"] = wanted % (b"*", b"")
@@ -173,11 +175,23 @@ def test_clients_behind_a_proxy_take_messages_though_no_broker_lists_them(cluste
     cluster.ahead_ms = -10_000
     assert cluster.verdicts()["works"].code == "stuck", "the time is the broker's"
     cluster.ahead_ms, cluster.offsets["Orders@works"] = 0, 11  # a consumer that asks every 95 s, or one that has gone
-    assert said(cluster.verdicts()["works"]) == ("taken", ["popped", "nobody_connected"])
+    assert said(cluster.verdicts()["works"]) == ("taken", ["popped", "nobody_connected", "filter_of_last_request"])
     cluster.offsets["Orders@works"] = 5
     for damaged in (b"", b"[]", b'{"subscriptionData":7}', b'{"subscriptionData":{"subString":[]}}'):
         cluster.proxied["works"] = damaged
         assert cluster.verdicts()["works"].code == "offline"
+
+
+def test_what_a_pull_consumer_asked_for_that_assigned_itself_the_queue(cluster: Cluster) -> None:
+    """Its heartbeats name no topic (203); the broker has the filter of its last request (345)."""
+    cluster.connected["works"] = Cluster.connection(consumeType="CONSUME_ACTIVELY", subscriptionTable={})
+    cluster.offsets["Orders@works"] = 11
+    assert said(cluster.verdicts()["works"]) == ("taken", ["pulled", "filter_unknown"])
+    wanted = {"expressionType": "TAG", "subString": "TagZ", "subVersion": NOW_MS, "tagsSet": ["TagZ"]}
+    cluster.proxied["works"] = json.dumps({"subscriptionData": wanted}).encode()
+    filtered = cluster.verdicts()["works"]
+    assert said(filtered) == ("filtered", ["filter_of_last_request"]) and filtered.certainty == "uncertain"
+    assert filtered.values["expression"] == "TagZ"
 
 
 def test_an_sql_filter_is_judged_by_the_properties_of_the_message(cluster: Cluster) -> None:

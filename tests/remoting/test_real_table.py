@@ -99,6 +99,7 @@ ELSEWHERE = {
         "pulled_before",
         "unacknowledged",
         "renewed",
+        "filter_of_last_request",
     ),
     "by hand: a static topic of 5.3.3": ("static_topic",),
     "`make releases`: 5.5.1 with RocksDB transactions": ("half_open", "half_dropped"),

@@ -108,13 +108,18 @@ class Attempt(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """The group's subscription of the home topic; `since_ms` is the client's clock when it subscribed."""
+    """The group's subscription of the home topic; `since_ms` is the client's clock when it subscribed.
+
+    `of_last_request`: a broker has it from the group's last request alone, at `since_ms`. What it asked for before is
+    not known: clients behind a proxy, and pull consumers that assigned themselves queues.
+    """
 
     kind: str
     expression: str
     tags: frozenset[str]
     since_ms: int
     by_class: bool = False
+    of_last_request: bool = False
 
     @property
     def is_narrow(self) -> bool:

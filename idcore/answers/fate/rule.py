@@ -27,6 +27,9 @@ YOUNG_MS = 15_000
 # How long a broker suspends a pull that finds no message: it keeps the subscription that it had when it came
 # (BROKER_SUSPEND_MAX_TIME_MILLIS of DefaultMQPushConsumerImpl).
 LONG_POLLING_MS = 15_000
+# Within so long of the question an old pull consumer (DefaultMQPullConsumer) has sent a heartbeat. Each says anew that it
+# wants all messages (its subscriptions()), whatever it pulls.
+HEARTBEAT_MS = 120_000
 # How long after its time a broker may deliver a retry that is not late: it looks every 100 ms (DELAY_FOR_A_WHILE of
 # ScheduleMessageService), and a timer wheel every second.
 LATE_MS = 1_000
@@ -44,6 +47,7 @@ _MAKES_UNCERTAIN = frozenset(
         "connection_unknown",
         "copies_unknown",
         "expression",
+        "filter_of_last_request",
         "filter_unknown",
         "invisible",
         "shared_copy",
@@ -340,7 +344,7 @@ class _Case:
         if hindered is not None:
             code, values = hindered
             at_best: Certainty = "proved" if code in _PROVED_HINDRANCES else "inferred"
-            why = [*self._incomplete(), *self._why_hindered(code)]
+            why = [*self._incomplete(), *self._why_hindered(code), *self._earlier_filter(code)]
             return self._verdict(code, at_best, *why, **{"ahead": ahead} | values)
         if self.group.consumers.answered:
             return self._moving(ahead)
@@ -395,7 +399,8 @@ class _Case:
     def _never_read(self, hindered: tuple[str, dict[str, Any]] | None) -> Verdict:
         if hindered is not None:
             code, values = hindered
-            return self._verdict("never_read", "inferred", Reason(code, values), *self._why_hindered(code))
+            why = [*self._why_hindered(code), *self._earlier_filter(code)]
+            return self._verdict("never_read", "inferred", Reason(code, values), *why)
         if not self.group.consumers.answered:
             return self._verdict("never_read", "inferred", Reason("connection_unknown"))
         # before 5.1.0 no broker notes what was pulled
@@ -435,15 +440,30 @@ class _Case:
 
     def _doubts_of(self, chosen: Filter | None) -> list[Reason]:
         """Why it is not known whether the filter let this record through when the group came to it."""
-        if chosen is None:  # a pull consumer that assigned itself queues, or clients that subscribe other topics now
+        if chosen is None or self._says_all(chosen):  # None: it assigned itself queues, or subscribes other topics now
             return [Reason("filter_unknown")]
         by_expression = (
             [Reason("expression", self._filter_values(chosen))]
             if chosen.excludes(self.judged.tag, self.judged.properties) is None
             else []
         )
-        later = [Reason("subscribed_later", {"since": chosen.since_ms})] if self._is_later(chosen) else []
-        return [*by_expression, *later]
+        code = "filter_of_last_request" if chosen.of_last_request else "subscribed_later"
+        later = chosen.of_last_request or self._is_later(chosen)
+        return [*by_expression, *([Reason(code, {"since": chosen.since_ms})] if later else [])]
+
+    def _says_all(self, chosen: Filter) -> bool:
+        """Whether it may be that of an old pull consumer, which says with each heartbeat that it wants everything."""
+        asked_ms = self.group.consumers.at_ms
+        pulls = self.consumers.consume_type == PULL and not self.consumers.pops and asked_ms is not None
+        return pulls and not chosen.is_narrow and (asked_ms or 0) - chosen.since_ms < HEARTBEAT_MS
+
+    def _earlier_filter(self, code: str) -> list[Reason]:
+        """Why an earlier filter may have let a record through that the present one excludes; it is in process then."""
+        chosen, pulled = self.consumers.filter, self.group.pull_offset.value
+        if code != "filtered_ahead" or chosen is None or not self.group.consumers.answered:
+            return []
+        is_ahead = pulled is not None and (self.offset.value or 1) <= pulled <= self.judged.offset
+        return [] if is_ahead else self._doubts_of(chosen)
 
     def _just_changed(self, chosen: Filter | None) -> list[Reason]:
         """A suspended pull still uses the subscription that it came with, from before the change."""

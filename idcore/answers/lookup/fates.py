@@ -297,6 +297,7 @@ class _Fates(TopicBrokers):
             if not (connected := connections[group].value) or not connected.clients
         }
         self._mark_popped(connections)
+        self._note_requests(connections)
         # who has gone from a proxy may be connected to a broker that was silent
         behind = self._proxied(unseen) | self._subscribers(groups)
         return connections | {
@@ -519,9 +520,8 @@ def _merge_connections(heard: Sequence[Observation[Connection]], topic: str, sil
     newest = newest_subscription(seen, topic)
     clients = {client.client_id for each in seen for client in each.clients}
     grpc = any(map(is_grpc, clients))
-    if newest is not None and grpc:
-        newest = replace(newest, version=0)  # of the proxy's last heartbeat for them
-    chosen = None if newest is None else filter_of(newest)
+    # of gRPC clients it is that of the proxy's last heartbeat for them
+    chosen = None if newest is None else replace(filter_of(newest), of_last_request=grpc)
     first = seen[0]
     return Observation(
         Consumers(

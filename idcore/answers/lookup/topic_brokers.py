@@ -11,7 +11,7 @@ from itertools import repeat
 from typing import Any
 
 from idcore.answers.fate import Observation
-from idcore.answers.fate.model import POP, Consumers, Filter
+from idcore.answers.fate.model import POP, PULL, Consumers, Filter
 from idcore.answers.lookup.answer_cache import AnswerCache, Reply
 from idcore.answers.lookup.notes import Notes
 from idcore.rocketmq.message.model import LIGHT_PREFIX, RETRY_PREFIX, lite_of, parent_of
@@ -167,11 +167,28 @@ class TopicBrokers:
                     continue
                 polled_ms = each.value.version  # of a proxy this is the time of its client's last poll
                 lately = each.at_ms + self.ahead_ms.get(broker, 0) - polled_ms < PROXY_GONE_MS
-                wanted = filter_of(replace(each.value, version=0))
+                wanted = replace(filter_of(each.value), of_last_request=True)
                 consumers[group] = Observation(
                     Consumers(filter=wanted, proxied=lately, proxied_before=True), each.at_ms
                 )
         return consumers
+
+    def _note_requests(self, connections: dict[str, Observation[Consumers]]) -> None:
+        """What pull consumers asked for that assigned themselves queues: no heartbeat says it, their requests do."""
+        groups = [
+            group
+            for group, each in connections.items()
+            if each.value and each.value.consume_type == PULL and each.value.filter is None and each.value.clients
+        ]
+        newer = [name for name in self.brokers if self.versions.get(name, "").startswith("V5")]
+        jobs = {name: [SubscriptionOf(group, self.topic) for group in groups] for name in newer if groups}
+        for heard in self._ask_all(jobs, self.since_ms).values():
+            for group, each in zip(groups, heard, strict=True):
+                held = connections[group].value
+                if each.value is not None and held is not None:
+                    wanted = replace(filter_of(each.value), of_last_request=True)
+                    if held.filter is None or held.filter.since_ms < wanted.since_ms:
+                        connections[group] = replace(connections[group], value=replace(held, filter=wanted))
 
     @cached_property
     def lite_clients(self) -> Observation[frozenset[tuple[str, str]]]:

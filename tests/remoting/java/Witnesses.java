@@ -1,12 +1,15 @@
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
+import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.MessageSelector;
+import org.apache.rocketmq.client.consumer.PullResult;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
@@ -33,6 +36,7 @@ public class Witnesses {
     static String broker;
     static DefaultMQAdminExt admin;
     static final Map<String, DefaultMQPushConsumer> pushing = new HashMap<>();
+    static final Map<String, DefaultLitePullConsumer> pulling = new HashMap<>();
 
     interface Listener {
         /** True: done. False: failed. */
@@ -106,6 +110,7 @@ public class Witnesses {
         push("leaves-tag", TOPIC, "TagB", 16, false, message -> true);
         push("changes", TOPIC, "TagA", 16, false, message -> true);
         push("changes-live", TOPIC, "TagA", 16, false, message -> true);
+        push("changes-hangs", TOPIC, "TagA", 16, false, message -> hang(number(message) == 8));
         push("reset-on", TOPIC, "*", 16, false, message -> hang(number(message) == 30));
         push("reset-off", TOPIC, "*", 16, false, message -> hang(number(message) == 20));
         push("reset-back", TOPIC, "*", 16, false, message -> true);
@@ -123,6 +128,8 @@ public class Witnesses {
         spread("spread");
         pull("pull", "*", false, true);
         pull("pull-tag", "TagB", false, true);
+        pull("pull-leaves-tag", "TagA", false, true);
+        pullOld("pull-old", "TagB");
         pull("pull-assigned", "*", true, true);
         pull("pull-uncommitted", "*", true, false);
         space("ns");
@@ -135,7 +142,10 @@ public class Witnesses {
             line("GONE", group);
         }
         push("changes", TOPIC, "TagB", 16, false, message -> true);
+        pulling.get("pull-leaves-tag").shutdown();
+        pull("pull-leaves-tag", "TagB", false, true);
         pushing.get("changes-live").subscribe(TOPIC, "TagB");
+        pushing.get("changes-hangs").subscribe(TOPIC, "TagB");
         push("newcomer", TOPIC, "*", 16, false, message -> true);
         SubscriptionGroupConfig shut = new SubscriptionGroupConfig();
         shut.setGroupName("slow");
@@ -150,6 +160,7 @@ public class Witnesses {
     }
 
     static void resets() throws Exception {
+        pulling.get("pull-leaves-tag").shutdown();
         long now = System.currentTimeMillis() + 60_000;
         for (String group : List.of("reset-on", "reset-off")) {
             try {
@@ -348,6 +359,7 @@ public class Witnesses {
             made.subscribe(TOPIC, tags);
         }
         made.start();
+        pulling.put(group, made);
         if (assigned) {
             List<MessageQueue> queues = new ArrayList<>(patiently(() -> made.fetchMessageQueues(TOPIC)));
             made.assign(queues);
@@ -356,7 +368,7 @@ public class Witnesses {
             }
         }
         Thread polling = new Thread(() -> {
-            while (true) {
+            while (made.isRunning()) {
                 for (MessageExt message : new ArrayList<>(made.poll(500))) {
                     one(group, message, each -> true);
                 }
@@ -364,6 +376,38 @@ public class Witnesses {
         });
         polling.setDaemon(true);
         polling.start();
+    }
+
+    /** The deprecated pull consumer: its heartbeats say that it wants all messages, and each pull has a filter. */
+    static void pullOld(String group, String tags) throws Exception {
+        DefaultMQPullConsumer made = new DefaultMQPullConsumer(group);
+        made.setNamesrvAddr(names);
+        made.setInstanceName(group);
+        made.setHeartbeatBrokerInterval(60_000);
+        made.setRegisterTopics(new HashSet<>(List.of(TOPIC)));
+        made.start();
+        List<MessageQueue> queues = new ArrayList<>(patiently(() -> made.fetchSubscribeMessageQueues(TOPIC)));
+        Thread pulls = new Thread(() -> {
+            while (true) {
+                try {
+                    for (MessageQueue queue : queues) {
+                        long begin = Math.max(0, made.fetchConsumeOffset(queue, true));
+                        PullResult found = made.pull(queue, tags, begin, 32);
+                        for (MessageExt message : found.getMsgFoundList() == null ? List.<MessageExt>of()
+                            : found.getMsgFoundList()) {
+                            one(group, message, each -> true);
+                        }
+                        made.getDefaultMQPullConsumerImpl().getOffsetStore()
+                            .updateConsumeOffsetToBroker(queue, found.getNextBeginOffset(), false);
+                    }
+                    Thread.sleep(200);
+                } catch (Exception problem) {
+                    line("PROBLEM", group, problem);
+                }
+            }
+        });
+        pulls.setDaemon(true);
+        pulls.start();
     }
 
     // ---- saying it
