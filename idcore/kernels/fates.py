@@ -55,9 +55,11 @@ from .vector import borrowed, load_8, load_64, store_64
 
 U = np.uint64
 
-# Properties of a copy that matter.
+# Properties of a copy that matter, and behind them those that name queues of light topics (LMQ) with places there.
 PROPERTIES = ("UNIQ_KEY", "REAL_TOPIC", "ORIGIN_MESSAGE_ID", "1ST_POP_TIME", "TIMER_OUT_MS", "RETRY_TOPIC")
-_KEY, _REAL, _ORIGIN, _POPPED, _DUE, _HOME = range(len(PROPERTIES))
+PROPERTIES += ("INNER_MULTI_DISPATCH", "INNER_MULTI_QUEUE_OFFSET", "__LITE_TOPIC")
+_KEY, _REAL, _ORIGIN, _POPPED, _DUE, _HOME, _LIGHT, _LIGHT_PLACES, _LITE = range(len(PROPERTIES))
+MOST_LIGHT = 8  # queues of light topics that are looked at of a record (MOST_RECORDS of idcore.answers.lookup)
 _NAMES = np.frombuffer("".join(PROPERTIES).encode(), np.uint8)
 LONGEST_ID = ID_DIGITS[-1]
 _EDGES = np.cumsum([0, *map(len, PROPERTIES)])
@@ -79,6 +81,7 @@ COUNT = _numbers("queue minute interval kind messages bytes first_place last_pla
 # does, where copies may have the key; and with begin and size of the key among the texts.
 ONE = _numbers("offset queue place time size interval why kind key key_2 own origin home text text_size")
 HAS_COPIES, LISTED = 1, 2  # why: copies may have its key, and it is not counted; or some group has not consumed it
+MOST_PLACES = 1 + MOST_LIGHT
 # Of a queue: the edges of its intervals, where these are listed, how many kinds of messages it has, and its tags.
 FIRST_EDGE, EDGES_END, FIRST_LISTED, KINDS, FIRST_TAG, TAGS_END = range(6)
 # State of a walk, behind the place AT.
@@ -107,7 +110,8 @@ class Traces(NamedTuple):
 
 class Plan(NamedTuple):
     """The queues of messages: rows with their names; in `spans` the columns FIRST_EDGE to TAGS_END; the keys of copies,
-    by hash, and before them a bit for each; where in the names the tags that matter are."""
+    by hash, and before them a bit for each; where in the names the tags that matter are; whether queues of light topics
+    are among them."""
 
     queues: np.ndarray
     names: np.ndarray
@@ -118,6 +122,7 @@ class Plan(NamedTuple):
     keys: np.ndarray
     bits: np.ndarray
     tags: np.ndarray
+    lights: bool
 
 
 @numba.njit(cache=True, nogil=True)
@@ -351,6 +356,39 @@ def _queue_of(p, size, queue, plan):
     return -1
 
 
+@numba.njit(cache=True, nogil=True)
+def _until(p, at, end, sign):
+    """Where a part of a value ends that begins at `at`: at the sign, or with the value."""
+    while at < end and load_8(p + U(at)) != sign:
+        at += 1
+    return at
+
+
+@numba.njit(cache=True, nogil=True)
+def _light_places(p, found, plan, where):
+    """Adds the queues of light topics that a record is in to those in `where`; returns how many there are then.
+
+    A lite group never reads the queue of the parent topic: the record's own queue is left out.
+    """
+    count = 1 if where[0, 0] >= 0 else 0
+    name, places = found[_LIGHT, 0], found[_LIGHT_PLACES, 0]
+    name_end, places_end = name + found[_LIGHT, 1], places + found[_LIGHT_PLACES, 1]
+    seen = 0
+    while name < name_end and places < places_end and seen < MOST_LIGHT:
+        stop, behind = _until(p, name, name_end, signs.COMMA), _until(p, places, places_end, signs.COMMA)
+        place = _number_of(p + U(places), behind - places)
+        if stop > name and place != UNKNOWN:
+            if seen == 0 and found[_LITE, 1] > 0:
+                count = 0
+            seen += 1
+            queue = _queue_of(p + U(name), stop - name, 0, plan)
+            if queue >= 0:
+                where[count, 0], where[count, 1] = queue, place
+                count += 1
+        name, places = stop + 1, behind + 1
+    return count
+
+
 @numba.njit(cache=True, nogil=True, inline="always")
 def _interval_of(plan, queue, place):
     """How many edges of the queue are at a place or before it."""
@@ -401,11 +439,13 @@ def messages(log, plan, counts, recent, out, state):
     """Counts the messages that begin from state[AT] up to `stop`; returns what ended the walk.
 
     One whose key a copy has is given by itself instead. One that a group has not consumed is given too. `recent` has
-    the last row of each queue and kind.
+    the last row of each queue and kind. A record of light topics is a message in the queue of each.
     """
     log, plan, out = borrowed(log), borrowed(plan), borrowed(out)
     raw, filled, stop, base, end = log
     first, found = U(raw.ctypes.data), np.zeros((_EDGES.size - 1, 2), np.int64)
+    where = np.zeros((MOST_PLACES, 2), np.int64)
+    most = MOST_PLACES if plan.lights else 1
     while state[AT] < stop:
         at = state[AT]
         size = size_at(first, at, filled, base, end)
@@ -415,20 +455,29 @@ def messages(log, plan, counts, recent, out, state):
             if at + 8 > filled and filled < end:
                 return MORE
             return BLANK if is_blank(first, at, filled, end) else NO_RECORD
-        if state[COUNTS] == counts.shape[0] or state[ROWS] == out.rows.shape[0]:
+        if state[COUNTS] + most > counts.shape[0] or state[ROWS] + most > out.rows.shape[0]:
             return FULL
-        if state[TEXTS] + size + LONGEST_ID + SLACK > out.texts.size:
+        if state[TEXTS] + most * (size + LONGEST_ID + SLACK) > out.texts.size:
             return FULL
         p = first + U(at)
         time_at, store, topic, length, properties = _parts(p)
-        queue = _queue_of(p + U(topic), length, signed_32(p + U(AT_QUEUE)), plan)
-        if queue >= 0:
-            place, time = be_64(p + U(AT_QUEUE_OFFSET)), be_64(p + U(time_at))
-            interval = _interval_of(plan, queue, place)
+        where[0, 0] = _queue_of(p + U(topic), length, signed_32(p + U(AT_QUEUE)), plan)
+        where[0, 1] = be_64(p + U(AT_QUEUE_OFFSET))
+        places = 1 if where[0, 0] >= 0 else 0
+        if plan.lights:
+            _find_properties(p + U(properties), size - properties, found)
+            if found[_LIGHT, 1] > 0:
+                places = _light_places(p + U(properties), found, plan, where)
+        if places:
+            time = be_64(p + U(time_at))
             key, key_size, tag, tag_size = key_and_tag(p + U(properties), size - properties)
-            kind = 1 if key_size > 0 else 0
             word = hash_of(p + U(properties + key), key_size, _SEED_1)
-            why = HAS_COPIES if kind and _has(plan.keys, plan.bits, word) else 0
+            copied = key_size > 0 and _has(plan.keys, plan.bits, word)
+        for number in range(places):
+            queue, place = where[number]
+            interval = _interval_of(plan, queue, place)
+            kind = 1 if key_size > 0 else 0
+            why = HAS_COPIES if copied else 0
             kinds = plan.spans[queue, KINDS]
             if kinds > 2:
                 kind += 2 * _tag_of(p + U(properties + tag), tag_size, plan, queue)

@@ -55,7 +55,7 @@ class Queues:
 
     `listed` has for each interval of each queue, and each kind of its messages, whether a group has not consumed them.
     There are two kinds, without and with a key, and two more for each tag of the queue in `tags`. `copied` has the
-    hashes of the keys of copies: `table_of` makes it.
+    hashes of the keys of copies: `table_of` makes it. `lights`: there are queues of light topics among them.
     """
 
     names: Sequence[tuple[bytes, int]]
@@ -63,6 +63,7 @@ class Queues:
     listed: Sequence[np.ndarray]
     copied: np.ndarray
     tags: Sequence[Sequence[bytes]] = ()
+    lights: bool = False
 
     def plan(self) -> kernel.Plan:
         """The groups as arrays for the kernel."""
@@ -91,6 +92,7 @@ class Queues:
             self.copied,
             bits,
             np.array([(places[tag], len(tag)) for those in tags for tag in those], np.int64).reshape(-1, 2),
+            self.lights,
         )
 
 
@@ -116,8 +118,10 @@ class _Walk(RecordLines):
         """Twice as much, and room for the record at hand."""
         rows, texts = self._kept
         at = int(self._state[kernel.AT])
-        more = max(len(texts), 4 * int.from_bytes(self._raw[at : at + 4].tobytes(), "big") + SLACK)
-        rows = stacked([rows, np.zeros_like(rows)]) if self._state[kernel.ROWS] == len(rows) else rows
+        most = kernel.MOST_PLACES
+        more = max(len(texts), 4 * most * (int.from_bytes(self._raw[at : at + 4].tobytes(), "big") + SLACK))
+        full = self._state[kernel.ROWS] + most > len(rows)
+        rows = stacked([rows, np.zeros_like(rows)]) if full else rows
         if self._state[kernel.TEXTS] + more // 2 > len(texts):
             texts = np.concatenate([texts, np.zeros(more, np.uint8)])
         self._kept = kernel.FateRows(rows, texts)
@@ -208,7 +212,7 @@ class _Messages(_Walk):
         return int(kernel.messages(log, self._plan, self._counts, self._last, self._kept, self._state))
 
     def _make_room(self) -> None:
-        if self._state[kernel.COUNTS] == len(self._counts):
+        if self._state[kernel.COUNTS] + kernel.MOST_PLACES > len(self._counts):
             self._counts = stacked([self._counts, np.zeros_like(self._counts)])
         elif self._state[kernel.ROWS] >= GROUP_ROWS:
             self._empty()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -25,10 +26,13 @@ from idcore.answers.lookup.copies import TIMER_TOPIC, group_in, is_retry_of, is_
 from idcore.answers.lookup.hidden_copies import HiddenCopies, ReadableRecords, hidden_copies, holds_copies
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.kernels import fates as kernel
-from idcore.rocketmq.message.model import DLQ_PREFIX, RETRY_PREFIX
+from idcore.base.errors import CoreError
+from idcore.rocketmq.message import properties
+from idcore.rocketmq.message.model import DLQ_PREFIX, LIGHT_PREFIX, RETRY_PREFIX, parent_of
+from idcore.rocketmq.message.record import decode_record
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.rocketmq.store.pop_records import PopRecord
-from idcore.scan.fates import Counting, Queues, Tracing, hashes_of, merged, table_of
+from idcore.scan.fates import Counting, Queues, TraceTopics, Tracing, hashes_of, merged, table_of
 from idcore.scan.growing import LAST_TIME, Growing, joined, times
 from idcore.scan.ordering import begins_of, different, numbered, order_of, stacked
 from idcore.scan.schemas import SCHEMAS
@@ -230,8 +234,12 @@ def tables(
     topics = scanned["topics"]
     queues = sorted(set(zip(topics["topic"].to_pylist(), topics["queue_id"].to_pylist(), strict=True)))
     homes = [(topic, queue) for topic, queue in queues if not is_special(topic)]
+    own_topics = sorted({topic for topic, _ in homes})
     has_copies = any(holds_copies(topic) for topic, _ in queues)
     groups = {topic: sorted(each) for topic, each in evidence.config.groups_by_topic().items()}
+    lights = _lights(passes, evidence, own_topics)
+    groups |= {topic: sorted(evidence.config.groups_of(topic) - {""}) for topic in lights}
+    homes += [(topic, 0) for topic in lights]
     traced = traces.topics_of(topics)
     if not has_copies and traced is None and not any(topic in groups for topic, _ in homes):
         return FateTables(
@@ -244,6 +252,7 @@ def tables(
     copies = _of_groups(joined)
     seen = _seen(topics)
     deciding = _Judge(evidence, hidden_copies(evidence.store, unread, seen))
+    seen |= {(topic, 0): ReadableRecords(0, 0, _ENDLESS) for topic in lights}
     passes.check()
     fitting = _fitting(evidence, homes, seen, groups)
     cases = [_case_of(deciding, home, seen[home], fitting[home[0]]) for home in homes]
@@ -258,14 +267,43 @@ def tables(
         listed,
         table_of(np.concatenate([copies.rows["key"], attempts.keys[:, 0]])),
         [[tag.encode() for tag in case.tags] for case in cases],
+        bool(lights),
     )
     with ThreadPoolExecutor(1) as aside:
-        failed = aside.submit(retries.table, copies.which, copies.rows, sorted({topic for topic, _ in homes}))
+        failed = aside.submit(retries.table, copies.which, copies.rows, own_topics)
         counted = _counted(passes, plan, lacking, folder)
     outcome = _Assembly(deciding, cases, copies, attempts, lacking).tables(counted, folder)
     outcome.counted["traces_left_out"] = 0 if traced is None else traced.records - attempts.records
     outcome.counted["groups_left_out"] = sum(len(groups.get(topic, ())) - len(some) for topic, some in fitting.items())
     return outcome._replace(tables=outcome.tables | {"retries": failed.result()})
+
+
+class _LightNames:
+    """The light topics that the records of one split are in."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+
+    def add(self, record: bytes) -> None:
+        """Those of one record."""
+        with suppress(CoreError):  # the scan itself reports damage
+            self._names |= properties.light_places(decode_record(record).properties).keys()
+
+    def pack(self) -> bytes:
+        return json.dumps(sorted(self._names)).encode()
+
+
+def _lights(passes: Passes, evidence: StoreEvidence, topics: Sequence[str]) -> list[str]:
+    """The light topics with groups; a group that is bound to a parent reads each lite topic of its records."""
+    config = evidence.config
+    names = {topic for topic in config.groups_by_topic() if topic.startswith(LIGHT_PREFIX)}
+    bound = {settings.lite_parent for settings in (config.groups or {}).values()} & set(topics)
+    parents = sorted(parent for parent in bound if parent)
+    if parents:
+        tracing = Tracing(TraceTopics(parents, 0, 0, _LightNames))
+        for _, data in passes.run(tracing):
+            names |= {name for name in json.loads(bytes(data)) if parent_of(name) in parents}
+    return sorted(names)
 
 
 def _since(passes: Passes, offset: int) -> list[list[list[Split]]]:
@@ -482,7 +520,8 @@ class _Assembly:
 
     def _find_ties(self, ones: Sequence[Rows]) -> None:
         """Which copies name one of several messages with a key, and which keys several messages have."""
-        own = [part.rows for part in ones]
+        # a message of light topics has a row for each of its queues, one behind the other
+        own = [part.rows.compress(np.diff(part.rows["offset"], prepend=-1) != 0) for part in ones]
         # keys of several messages, in order
         every = np.sort(np.concatenate([np.zeros(0, np.int64), *[rows["key"] for rows in own]]))
         keys = self._several = np.unique(every[1:][every[1:] == every[:-1]])

@@ -22,10 +22,15 @@ from idcore.answers.findings.all_rules import RULES
 from idcore.answers.lookup import traces
 from idcore.answers.lookup.copies import group_of, is_special
 from idcore.answers.lookup.hidden_copies import HiddenCopies, ReadableRecords, hidden_copies, holds_copies
+from idcore.answers.lookup.group_evidence import MOST_RECORDS
 from idcore.answers.lookup.store_fates import StoreEvidence, copies_of
+from idcore.answers.lookup.store_folder import StoreLookup
+from idcore.ids import Clock
+from idcore.kernels.fates import MOST_LIGHT
 from idcore.presentation.terminal import scans
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.message.attempts import Attempt, paired
+from idcore.rocketmq.message.properties import LITE_TOPIC, light_places
 from idcore.rocketmq.message.trace import SubAfter, SubBefore
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.rocketmq.store import Stored, StoreFolder
@@ -99,21 +104,21 @@ class Twin:
 
     def __init__(self, root: Path, given: Given | None = None) -> None:
         self.fates: dict[Fate, list[int]] = {}
-        self.undelivered: dict[int, tuple[str, int, int, int, str | None, dict[str, str]]] = {}
+        self.undelivered: dict[tuple[int, str], tuple[str, int, int, int, str | None, dict[str, str]]] = {}
         self.attempts: list[dict[str, Any]] = []
         with StoreFolder(root) as store:
             self.evidence = StoreEvidence(store, given)
-            self.groups = self.evidence.config.groups_by_topic()
             self.hidden = set(_hidden(store))
             records = [step.record for step in store.log.walk() if isinstance(step, Stored)]
+            self.sizes = {record.physical_offset: record.size for record in records}  # not with a light topic's name
             by_key: dict[str, list[Record]] = {}
             for record in records:
                 by_key.setdefault(record.uniq_id or "", []).append(record)
             self.places: dict[tuple[str, str], list[int]] = {}
             calls = self.calls(records)
             for record in records:
-                if not is_special(record.topic):
-                    self.judge(record, by_key[record.uniq_id] if record.uniq_id else [], calls)
+                for each in [] if is_special(record.topic) else places(record):
+                    self.judge(each, by_key[record.uniq_id] if record.uniq_id else [], calls)
 
     def calls(self, records: list[Record]) -> dict[str, list[Attempt]]:
         """The attempts of each message, and where in the log each context is."""
@@ -137,7 +142,9 @@ class Twin:
         alone = len([each for each in every if not is_special(each.topic)]) == 1
         called = calls.get(record.uniq_id or "", []) if alone else []
         left = {group for each in every if (group := group_of(each, [record.topic]))}
-        readers = {group for group in left if copies_of(record, group, every)} | self.groups.get(record.topic, set())
+        readers = {group for group in left if copies_of(record, group, every)} | self.evidence.config.groups_of(
+            record.topic
+        )
         for group in sorted(filter(None, readers)):
             copies = copies_of(record, group, every)
             named = [each for each in readers if each.rpartition("%")[2] == group.rpartition("%")[2]]
@@ -160,11 +167,11 @@ class Twin:
             if code in UNDELIVERED:
                 undelivered[group] = code
         if undelivered:
-            self.undelivered[record.physical_offset] = (
+            self.undelivered[record.physical_offset, record.topic] = (
                 record.topic,
                 record.queue_id,
                 record.queue_offset,
-                record.size,
+                self.sizes[record.physical_offset],
                 record.uniq_id,
                 undelivered,
             )
@@ -234,8 +241,18 @@ class Twin:
         key = (record.topic, record.queue_id, group, at // 60_000, code)
         row = self.fates.setdefault(key, [0, 0, place, place, at, at])
         row[0] += 1
-        row[1] += record.size
+        row[1] += self.sizes[record.physical_offset]
         row[2:] = min(row[2], place), max(row[3], place), min(row[4], at), max(row[5], at)
+
+
+def test_as_many_light_topics_of_a_record_are_judged_as_by_a_look_up() -> None:
+    assert MOST_LIGHT == MOST_RECORDS
+
+
+def places(record: Record) -> list[Record]:
+    """A record as each queue has it: a lite group never reads the queue of the parent."""
+    light = [record.as_light(topic, at) for topic, at in light_places(record.properties).items()][:MOST_LIGHT]
+    return light if light and LITE_TOPIC in record.properties else [record, *light]
 
 
 def ms(at: datetime) -> int:
@@ -256,8 +273,9 @@ def plain(table: pa.Table) -> dict[Fate, list[int]]:
 def check(root: Path, found: tuple[dict[str, pa.Table], dict[str, int]], given: Given | None = None) -> None:
     twin = Twin(root, given)
     assert plain(found[0]["fates"]) == twin.fates
-    rows = {row["commit_log_offset"]: row for row in found[0]["undelivered"].to_pylist()}
-    assert list(rows) == sorted(rows)
+    rows = {(row["commit_log_offset"], row["topic"]): row for row in found[0]["undelivered"].to_pylist()}
+    offsets = [offset for offset, _ in rows]
+    assert offsets == sorted(offsets) and len(rows) == len(found[0]["undelivered"])
     counts = {"undelivered": len(twin.undelivered), "attempts": len(twin.attempts)}
     counts |= {"traces_left_out": 0, "groups_left_out": 0}
     assert found[1] == counts
@@ -310,6 +328,33 @@ def test_what_pop_consumers_hold_has_the_fate_that_the_rule_gives_it_alone(name:
     seen = {(row["group"], row["verdict"]) for row in found[0]["fates"].to_pylist()}
     acknowledged = {("pop-fails", "consumed_on_retry"), ("pop-tag", "filtered"), ("pop-hangs", "consumed")}
     assert seen >= {("pop-hangs", "handed_out")} | (acknowledged if archive == "poplog" else set())
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("part", ["running", "stopped"])
+def test_lite_and_light_topics_have_the_fates_of_a_single_look_up(part: str, tmp_path: Path) -> None:
+    root = real_store(tmp_path, "rocksdb.tar.xz") / part
+    found = tables(root)
+    check(root, found)
+    again = tables(root, 900)
+    assert again[0]["fates"] == found[0]["fates"] and again[1] == found[1]
+    seen = Counter[tuple[str, str, str]]()
+    for row in found[0]["fates"].to_pylist():
+        seen[row["topic"], row["group"], row["verdict"]] += row["messages"]
+    single = Counter[tuple[str, str, str]]()
+    with StoreFolder(root) as store:
+        keys = {step.record.uniq_id for step in store.log.walk() if isinstance(step, Stored)}
+        look_up = StoreLookup(store, Clock(AT, UTC, "given"))
+        for key in filter(None, keys):
+            for one in look_up.one(key, fate=True).fate or ():
+                single[str(one.facts[0].value).split()[1], one.group, one.code] += 1
+    assert {key: count for key, count in seen.items() if "%LMQ%" in key[0]} == {
+        key: count for key, count in single.items() if "%LMQ%" in key[0]
+    }
+    s1, s2 = "%LMQ%$Parent$s1", "%LMQ%$Parent$s2"
+    assert seen.keys() >= {(s1, "chats", "consumed"), (s1, "chats", "behind"), (s2, "chats", "never_read")}
+    assert seen.keys() >= {("%LMQ%a", "readers", "behind"), ("%LMQ%b", "readers", "consumed")}
+    assert not {key for key in seen if key[:2] == ("Parent", "chats")}, "it never reads the queue of the parent"
 
 
 @pytest.mark.usefixtures("here")

@@ -27,14 +27,12 @@ YOUNG_MS = 15_000
 # How long a broker suspends a pull that finds no message: it keeps the subscription that it had when it came
 # (BROKER_SUSPEND_MAX_TIME_MILLIS of DefaultMQPushConsumerImpl).
 LONG_POLLING_MS = 15_000
-# Within so long of the question an old pull consumer (DefaultMQPullConsumer) has sent a heartbeat. Each says anew that it
-# wants all messages (its subscriptions()), whatever it pulls.
-HEARTBEAT_MS = 120_000
 # How long after its time a broker may deliver a retry that is not late: it looks every 100 ms (DELAY_FOR_A_WHILE of
 # ScheduleMessageService), and a timer wheel every second.
 LATE_MS = 1_000
-# The invisible time of a popped message, unless the consumer asks for another.
-INVISIBLE_MS = 60_000
+# The invisible time of a popped message, unless the consumer asks for another, and how long a broker may then take to
+# give it out again: it waits for what else becomes due, and for its disk (PopReviveService).
+INVISIBLE_MS = 60_000 + 15_000
 # Verdicts that mean that the group has consumed the record.
 CONSUMED = frozenset({"consumed", "consumed_on_retry"})
 # What can make a group unable to get a record, and is certain when a broker says it.
@@ -452,10 +450,11 @@ class _Case:
         return [*by_expression, *([Reason(code, {"since": chosen.since_ms})] if later else [])]
 
     def _says_all(self, chosen: Filter) -> bool:
-        """Whether it may be that of an old pull consumer, which says with each heartbeat that it wants everything."""
-        asked_ms = self.group.consumers.at_ms
-        pulls = self.consumers.consume_type == PULL and not self.consumers.pops and asked_ms is not None
-        return pulls and not chosen.is_narrow and (asked_ms or 0) - chosen.since_ms < HEARTBEAT_MS
+        """Whether it is that of an old pull consumer, which says that it wants everything, whatever it pulls.
+
+        Its version is 0 then (subscriptions() of DefaultMQPullConsumerImpl).
+        """
+        return self.consumers.consume_type == PULL and chosen.since_ms == 0 and not chosen.is_narrow
 
     def _earlier_filter(self, code: str) -> list[Reason]:
         """Why an earlier filter may have let a record through that the present one excludes; it is in process then."""
