@@ -25,8 +25,8 @@ from idcore.answers.fate.levels import UNDELIVERED
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_in, is_retry_of, is_special, without_namespace
 from idcore.answers.lookup.hidden_copies import HiddenCopies, ReadableRecords, hidden_copies, holds_copies
 from idcore.answers.lookup.store_fates import StoreEvidence
-from idcore.kernels import fates as kernel
 from idcore.base.errors import CoreError
+from idcore.kernels import fates as kernel
 from idcore.rocketmq.message import properties
 from idcore.rocketmq.message.model import DLQ_PREFIX, LIGHT_PREFIX, RETRY_PREFIX, parent_of
 from idcore.rocketmq.message.record import decode_record

@@ -217,7 +217,11 @@ def test_a_damaged_index_is_made_up_for_by_the_log_or_gives_no_claim(
     monkeypatch.setattr(store_lists, "WALKED_MOST", 1)
     bounded = listed(folder, key="nobody")
     assert (bounded.reason, bounded.cut) == ("index_damaged", "failed")
-    assert [item.code for item in bounded.evidence] == ["list_index_incomplete"]
+    assert [item.code for item in bounded.evidence] == ["list_index_incomplete", "list_index_searched"]
+    assert 0 <= bounded.evidence[1].values["begin"] < bounded.evidence[1].values["end"]
+    for each in (folder / "index").iterdir():
+        each.unlink()
+    assert [item.code for item in listed(folder, key="nobody").evidence] == ["list_index_incomplete", "list_index_none"]
     alone = listed(folder / "commitlog", topic="VectorTopic", to="2031-01-01")
     assert (alone.reason, alone.evidence[0].code) == ("store_no_queues", "list_log_too_large")
 

@@ -59,6 +59,8 @@ class DaysOnly(Queues):
             "commitLogMaxOffset": "100000",
             "earliestMessageTimeStamp": str(oldest),
             "brokerVersionDesc": self.version,
+            "bootTimestamp": str(self.now_ms - 5_000),
+            "runtime": "[ 0 days, 0 hours, 0 minutes, 5 seconds ]",
         }
         return answer(frame, 0, json.dumps({"table": table}).encode())
 

@@ -8,7 +8,7 @@ from datetime import UTC, timedelta
 
 import pytest
 
-from idcore.answers.lookup import Answer, Way
+from idcore.answers.lookup import Answer, Listing, Way
 from idcore.answers.lookup.copies import explain, group_of
 from idcore.ids import OffsetId
 from tests.remoting.asking import codes
@@ -137,6 +137,28 @@ def test_a_key_is_looked_for_week_by_week() -> None:
     assert kept_for(40, "order-1").found
     missed = kept_for(200, "order-1")
     assert (missed.found, missed.reason) == (False, "window") and "index_days" in codes(missed)
+
+
+def listed(days: list[int], **terms: str) -> Listing:
+    """The list by key of such a broker, with messages that were stored so many days before the fake's now."""
+    fake = DaysOnly({"Orders": 1})
+    fake.now_ms = round(NOW.timestamp() * 1_000)
+    for at in days:
+        fake.put("Orders", 0, fake.now_ms - START - at * DAY_MS, KEYS="order-1")
+    with fake.server, (service := fake.service()).cluster:
+        return service.list_messages(Way.of({"key": "order-1", **terms}, UTC))
+
+
+def test_a_list_by_key_goes_back_week_by_week_and_says_how_far() -> None:
+    """As the look-up of one key: an open window is answered with the last seven days, a wider one with nothing."""
+    assert len(listed([40, 12, 3]).copies) == 3 and listed([40, 12, 3]).cut is None
+    begin, end = (f"{NOW - timedelta(days=each):%Y-%m-%dT%H:%M:%S+00:00}" for each in (45, 5))
+    assert len(listed([50, 40, 12, 3], **{"from": begin, "to": end}).copies) == 2
+    missed = listed([200])
+    assert (missed.reason, missed.cut) == ("window", "failed"), "not all was searched"
+    (said,) = (each.values for each in missed.evidence if each.code == "index_days")
+    assert said["begin"] > said["oldest"]
+    assert len(listed([200], topic="Orders").copies) == 1
 
 
 def test_a_timer_whose_topic_has_no_route_is_asked_all_the_same() -> None:

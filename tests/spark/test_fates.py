@@ -21,8 +21,8 @@ from idcore.answers.fate.levels import UNDELIVERED
 from idcore.answers.findings.all_rules import RULES
 from idcore.answers.lookup import traces
 from idcore.answers.lookup.copies import group_of, is_special
-from idcore.answers.lookup.hidden_copies import HiddenCopies, ReadableRecords, hidden_copies, holds_copies
 from idcore.answers.lookup.group_evidence import MOST_RECORDS
+from idcore.answers.lookup.hidden_copies import HiddenCopies, ReadableRecords, hidden_copies, holds_copies
 from idcore.answers.lookup.store_fates import StoreEvidence, copies_of
 from idcore.answers.lookup.store_folder import StoreLookup
 from idcore.ids import Clock

@@ -55,7 +55,7 @@ def _of_broker(
     """Windows of seven days, the newest first: an index in RocksDB has no answer for a wider one."""
     records: dict[int, tuple[Record, Member]] = {}
     pages = 0
-    for begin, end in _windows(way, state):
+    for begin, end in windows(way, state):
         question = Query(way.topic or "", way.tag, False, begin, end, _PAGE, "T")
         is_by_time = False
         while True:
@@ -109,7 +109,7 @@ def _last_key(page: Sequence[Record], way: Way) -> str | None:
     return f"{hour}{text.decode()}{offset}" if len(parts) == 6 else None
 
 
-def _windows(way: Way, state: BrokerState) -> Iterator[tuple[int, int]]:
+def windows(way: Way, state: BrokerState) -> Iterator[tuple[int, int]]:
     """From the newest: the index counts in seconds, and an end that is open is that of the last seven days."""
     newest = way.end_ms if way.end_ms is not None else state.clock_ms
     if newest is None:

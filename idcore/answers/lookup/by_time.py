@@ -12,7 +12,8 @@ from idcore.ids.span import CLOCK_SLACK_MS, Span
 
 _BEHIND_MS = 30_000
 # maxRocksDBIndexQueryDays of the release that has the index first.
-INDEX_DAYS_MS, _ROCKSDB_INDEX = 7 * 86_400_000, (5, 4, 0)
+INDEX_DAYS_MS, ROCKSDB_INDEX = 7 * 86_400_000, (5, 4, 0)
+MOST_WINDOWS = 8  # of seven days, in which a key without a time is looked for
 
 
 def why(span: Span | None, clock: Clock, notes: Notes) -> str:
@@ -52,7 +53,7 @@ def oldest_of_days(clock: Clock, notes: Notes) -> int | None:
     (IndexRocksDBStore.queryOffset). No request says which index a broker has.
     """
     notes.learn_states([members[0] for members in notes.cluster.topology().brokers().values()])
-    states = [state for _, state in notes.states.values() if version_of(state.version) >= _ROCKSDB_INDEX]
+    states = [state for _, state in notes.states.values() if version_of(state.version) >= ROCKSDB_INDEX]
     oldest = min((state.earliest_ms for state in states if state.earliest_ms), default=None)
     return None if oldest is None or oldest > to_ms(clock.reference) - INDEX_DAYS_MS else oldest
 

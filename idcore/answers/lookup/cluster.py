@@ -61,7 +61,6 @@ IDS_AT_ONCE = 64
 _NAMED = 5
 _LIKELY = 32
 _PROBED_TOPICS = 8
-_MOST_WINDOWS = 8  # of seven days, in which a key without a time is looked for
 # Where most producers are when no zone is given: UTC in containers, China elsewhere.
 _USUAL_ZONES = (UTC, timezone(timedelta(hours=8)))
 
@@ -485,7 +484,7 @@ class _LookUp:
         oldest, width = by_time.oldest_of_days(self.clock, self.notes), by_time.INDEX_DAYS_MS
         if oldest is None:
             return []
-        begins = list(range(to_ms(self.clock.reference) - 2 * width, oldest - width, -width))[:_MOST_WINDOWS]
+        begins = list(range(to_ms(self.clock.reference) - 2 * width, oldest - width, -width))[: by_time.MOST_WINDOWS]
         if self.span is not None:
             begins = [max(1, self.span.earliest - CLOCK_SLACK_MS)]
         for begin in begins:

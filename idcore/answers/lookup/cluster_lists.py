@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 
+from idcore.answers.fate.sentences import utc
 from idcore.answers.lookup import by_tag
 from idcore.answers.lookup.by_key import Search
+from idcore.answers.lookup.by_time import MOST_WINDOWS, ROCKSDB_INDEX, version_of
 from idcore.answers.lookup.copies import explain, is_special, related_topics
 from idcore.answers.lookup.listing import SLICE, ListedQueue, Place, collect, inside, place_of, why_none
 from idcore.answers.lookup.model import Copy
@@ -21,7 +24,17 @@ from idcore.rocketmq.message.row import has_key
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.errors import AnswerError, NotPermitted, RemotingError, TopicMismatch, Unreachable
 from idcore.rocketmq.remoting.guard import Member
-from idcore.rocketmq.remoting.requests import LONG_MAX, Query, QueueAt, QueueEnd, QueueMax, QueueSlice, Route
+from idcore.rocketmq.remoting.requests import (
+    LONG_MAX,
+    BrokerState,
+    Query,
+    QueueAt,
+    QueueEnd,
+    QueueMax,
+    QueueSlice,
+    Route,
+    RuntimeInfo,
+)
 
 _MOST_QUEUES = 1_024
 # How often a broker is asked for older messages of one key, 64 at a time.
@@ -215,7 +228,7 @@ def _newest(way: Way, records: by_tag.Found, cut: str | None, notes: Notes, unkn
     # Why there may be messages that no broker gave: one was not asked, or its answer has a record that is none.
     gap = notes.failure if notes.failed else "index_damaged" if notes.is_garbled else None
     cut = "limit" if len(newest) > way.limit else cut or ("failed" if gap else None)
-    missed = "stopped" if cut == "stopped" else unknown
+    missed = "stopped" if cut == "stopped" else "window" if cut == "failed" else unknown
     return Listing(way, copies, (), cut, None if copies else gap or missed)
 
 
@@ -251,40 +264,92 @@ def _by_key(way: Way, notes: Notes, progress: Progress, stop: Stop) -> Listing:
     return replace(listing, reason="topic_unknown") if is_unrouted else listing
 
 
+def _windows(way: Way, members: Sequence[Member], notes: Notes) -> tuple[list[tuple[int, int]], str | None]:
+    """The times to ask a broker for, and `failed` where these are not all.
+
+    An index in RocksDB (5.4.0) answers for seven days at most, and an open window is that of the last seven.
+    """
+    begin = 0 if way.begin_ms is None else max(0, way.begin_ms - _SECOND)
+    # the index counts in seconds
+    whole = (begin, LONG_MAX if way.end_ms is None else way.end_ms + _SECOND)
+    state = _state(members[0], notes)
+    if state is None or version_of(state.version) < ROCKSDB_INDEX:
+        return [whole], None
+    weeks = list(by_tag.windows(way, state))
+    if len(weeks) == 1 and way.begin_ms is None and way.end_ms is None:
+        return [whole], None
+    asked = weeks if way.topic else weeks[:MOST_WINDOWS]
+    if len(asked) < len(weeks):
+        notes.add("index_days", begin=utc(asked[-1][0]), oldest=utc(weeks[-1][0]))
+    return [whole, *asked], None if len(asked) == len(weeks) else "failed"
+
+
+def _state(member: Member, notes: Notes) -> BrokerState | None:
+    """The state of a broker, asked once; None where it gives none. Who is silent is noted with its other questions."""
+    if member.registered not in notes.states:
+        with suppress(RemotingError):
+            notes.states[member.registered] = member, notes.cluster.ask(member, RuntimeInfo())
+            notes.ask(member)
+    known = notes.states.get(member.registered)
+    return None if known is None else known[1]
+
+
 def _of_broker(
     way: Way, members: Sequence[Member], topics: Sequence[str], notes: Notes, stop: Stop
 ) -> tuple[list[tuple[Record, Member]], str | None]:
     """The messages with a key in some topics of a broker, and what ended the search early."""
-    begin = 0 if way.begin_ms is None else max(0, way.begin_ms - _SECOND)
-    # the index counts in seconds
-    asked = dict.fromkeys(topics, LONG_MAX if way.end_ms is None else way.end_ms + _SECOND)
-    records: dict[int, tuple[Record, Member]] = {}
-    counts, overfull = dict.fromkeys(topics, 0), False
-    cut: str | None = "failed"  # more pages than are asked for
-    for _ in range(_MOST_PAGES):
-        try:
-            questions = [Query(topic, way.key, False, begin, end, _PAGE) for topic, end in asked.items()]
-            member, answers = notes.cluster.ask_any(members, questions)
-        except RemotingError as problem:
-            notes.fail(problem)
-            return list(records.values()), "failed"
-        notes.ask(member)
-        again: dict[str, int] = {}
-        for question, answer in zip(questions, answers, strict=True):
-            page = list(notes.records(answer, member))
-            fresh = [record for record in page if record.physical_offset not in records]
-            mine = [record for record in fresh if record.topic == question.topic and has_key(record, way.key)]
-            mine = [record for record in mine if inside(record, way)]
-            records |= {record.physical_offset: (record, member) for record in mine}
-            counts[question.topic] += len(mine)
-            if len(page) >= _PAGE:
-                again[question.topic] = min(record.store_timestamp for record in page)
-                if not fresh:  # a second has more than a page
-                    again[question.topic], overfull = question.end_ms - _SECOND, True
-        asked = {topic: end for topic, end in again.items() if counts[topic] <= way.limit and end >= begin}
-        if not asked or stop():
-            cut = "stopped" if asked else "failed" if overfull else None
+    page = _Pages(way, members, notes, stop, dict.fromkeys(topics, 0))
+    windows, cut = _windows(way, members, notes)
+    for begin, end in windows:
+        wanted = [topic for topic, count in page.counts.items() if count <= way.limit]
+        ended = page.read(wanted, begin, end) if wanted else None
+        cut = ended or cut
+        if ended == "stopped":
             break
-    if overfull or cut == "failed":
-        notes.add("more_copies", broker=str(members[0]), count=len(records))
-    return list(records.values()), cut
+    return list(page.records.values()), cut
+
+
+@dataclass(frozen=True, slots=True)
+class _Pages:
+    """The messages of one broker with a key, 64 at a time, the newest first."""
+
+    way: Way
+    members: Sequence[Member]
+    notes: Notes
+    stop: Stop
+    counts: dict[str, int]
+    records: dict[int, tuple[Record, Member]] = field(default_factory=dict)
+
+    def read(self, topics: Sequence[str], begin: int, last: int) -> str | None:
+        """Those of some topics and a time; what ended the search early."""
+        way, notes, records, counts = self.way, self.notes, self.records, self.counts
+        asked, overfull, seen = dict.fromkeys(topics, last), False, set[int]()
+        cut: str | None = "failed"  # more pages than are asked for
+        for _ in range(_MOST_PAGES):
+            try:
+                questions = [Query(topic, way.key, False, begin, end, _PAGE) for topic, end in asked.items()]
+                member, answers = notes.cluster.ask_any(self.members, questions)
+            except RemotingError as problem:
+                notes.fail(problem)
+                return "failed"
+            notes.ask(member)
+            again: dict[str, int] = {}
+            for question, answer in zip(questions, answers, strict=True):
+                page = list(notes.records(answer, member))
+                fresh = [record for record in page if record.physical_offset not in seen]
+                seen |= {record.physical_offset for record in fresh}
+                mine = [record for record in fresh if record.topic == question.topic and has_key(record, way.key)]
+                mine = [each for each in mine if inside(each, way) and each.physical_offset not in records]
+                records |= {record.physical_offset: (record, member) for record in mine}
+                counts[question.topic] += len(mine)
+                if len(page) >= _PAGE:
+                    again[question.topic] = min(record.store_timestamp for record in page)
+                    if not fresh:  # a second has more than a page
+                        again[question.topic], overfull = question.end_ms - _SECOND, True
+            asked = {topic: end for topic, end in again.items() if counts[topic] <= way.limit and end >= begin}
+            if not asked or self.stop():
+                cut = "stopped" if asked else "failed" if overfull else None
+                break
+        if overfull or cut == "failed":
+            notes.add("more_copies", broker=str(self.members[0]), count=len(records))
+        return cut

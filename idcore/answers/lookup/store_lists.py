@@ -136,7 +136,7 @@ def _by_key(way: Way, store: StoreFolder, progress: Progress, stop: Stop) -> Lis
         walk.run(files, store, start, progress, stop)
         evidence += walk.evidence("list_log_no_index")
     else:
-        evidence.append(Evidence.of("list_index_incomplete", most=_MOST_SHOWN))
+        evidence += [Evidence.of("list_index_incomplete", most=_MOST_SHOWN), _searched(store)]
     record_at |= {record.physical_offset: record for record in walk.found}
     records = [record for record in record_at.values() if inside(record, way)]
     records.sort(key=lambda record: (record.store_timestamp, record.physical_offset), reverse=True)
@@ -178,6 +178,16 @@ def _not_indexed(store: StoreFolder) -> int:
         return minimum
     last = store.log.look(index.end)
     return max(minimum, last.end if isinstance(last, Stored) else index.end)
+
+
+def _searched(store: StoreFolder) -> Evidence:
+    """What the index leads to, where the log itself is not read."""
+    begin, end = store.index.begin, store.index.end
+    if begin is None or end is None:
+        return Evidence.of("list_index_none")
+    return Evidence.of(
+        "list_index_searched", begin=begin, end=end, first=store.log.minimum or 0, last=store.log.end or 0
+    )
 
 
 def _size(files: Sequence[File], store: StoreFolder, start: int) -> int:
