@@ -13,12 +13,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from idcore.answers.fate import Verdict
 from idcore.answers.lookup import LookupService, Moment
 from idcore.answers.lookup.store_folder import StoreLookup
 from idcore.ids import Clock
+from idcore.rocketmq.remoting.client import Limits
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.profile import Profile, name_servers
 from idcore.rocketmq.store.folder import StoreFolder
@@ -206,7 +208,7 @@ class Witnesses(boot.Processes):
 
 
 def main() -> None:
-    """Plays, asks four times, and prints what is not right."""
+    """Plays, asks six times, and prints what is not right."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--release", default=jars.SERVER)
     parser.add_argument("--keep", type=Path)
@@ -218,11 +220,13 @@ def main() -> None:
             made.play()
             for seconds in (25, 70):  # clients report offsets every 5 s; a broker takes a dead client out after a while
                 time.sleep(seconds)
-                service = LookupService(Cluster(Profile("witnesses", name_servers(made.names))), _moment)
-                with service.cluster:
-                    for trace in (False, True):
+                for trace, reach in ((False, False), (True, False), (True, True))[: 2 + (seconds > 60)]:
+                    limits = Limits(reach_clients=reach)
+                    profile = Profile("witnesses", name_servers(made.names), limits=limits)
+                    with (service := LookupService(Cluster(profile), _moment)).cluster:
                         name = f"live, {'with' if trace else 'without'} traces, after {seconds} s"
-                        measure(name, lambda text, trace=trace, ask=service: _live(ask, text, trace), made.log(), rows)
+                        name += ", clients asked" if reach else ""
+                        measure(name, partial(service.one, fate=True, trace=trace, reach=reach), made.log(), rows)
             log = made.log()
             made.stop()
             with StoreFolder(made.store) as store:
@@ -232,10 +236,6 @@ def main() -> None:
             made.stop()
             if options.keep:
                 options.keep.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
-def _live(service: LookupService, text: str, trace: bool) -> object:
-    return service.one(text, fate=True, trace=trace)
 
 
 def _moment() -> Moment:

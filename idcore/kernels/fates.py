@@ -56,8 +56,8 @@ from .vector import borrowed, load_8, load_64, store_64
 U = np.uint64
 
 # Properties of a copy that matter, and behind them those that name queues of light topics (LMQ) with places there.
-PROPERTIES = ("UNIQ_KEY", "REAL_TOPIC", "ORIGIN_MESSAGE_ID", "1ST_POP_TIME", "TIMER_OUT_MS", "RETRY_TOPIC")
-PROPERTIES += ("INNER_MULTI_DISPATCH", "INNER_MULTI_QUEUE_OFFSET", "__LITE_TOPIC")
+_OF_LIGHTS = ("INNER_MULTI_DISPATCH", "INNER_MULTI_QUEUE_OFFSET", "__LITE_TOPIC")
+PROPERTIES = ("UNIQ_KEY", "REAL_TOPIC", "ORIGIN_MESSAGE_ID", "1ST_POP_TIME", "TIMER_OUT_MS", "RETRY_TOPIC", *_OF_LIGHTS)
 _KEY, _REAL, _ORIGIN, _POPPED, _DUE, _HOME, _LIGHT, _LIGHT_PLACES, _LITE = range(len(PROPERTIES))
 MOST_LIGHT = 8  # queues of light topics that are looked at of a record (MOST_RECORDS of idcore.answers.lookup)
 _NAMES = np.frombuffer("".join(PROPERTIES).encode(), np.uint8)

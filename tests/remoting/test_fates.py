@@ -6,17 +6,21 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from datetime import UTC
 
 import pytest
 
 from idcore.answers.fate import Verdict
-from idcore.answers.lookup import relation_text, row_of
+from idcore.answers.lookup import LookupService, Moment, relation_text, row_of
 from idcore.answers.lookup.copies import TIMER_TOPIC, explain, group_of, home_topic
 from idcore.answers.lookup.topic_brokers import Pace
 from idcore.ids import OffsetId
 from idcore.rocketmq.message import Record
+from idcore.rocketmq.remoting.client import Limits
+from idcore.rocketmq.remoting.cluster import Cluster as Remote
 from idcore.rocketmq.remoting.frame import Frame
-from tests.remoting.fake import UNIQ, record
+from idcore.rocketmq.remoting.profile import Profile, name_servers
+from tests.remoting.fake import NOW, UNIQ, record
 from tests.remoting.fake_groups import HOME, NOW_MS, OTHER, SCHEDULE, STORED, Cluster, copy
 from tests.remoting.servers import answer
 from tests.remoting.test_traces import USUAL, after, before, traces
@@ -192,6 +196,27 @@ def test_what_a_pull_consumer_asked_for_that_assigned_itself_the_queue(cluster: 
     filtered = cluster.verdicts()["works"]
     assert said(filtered) == ("filtered", ["filter_of_last_request"]) and filtered.certainty == "uncertain"
     assert filtered.values["expression"] == "TagZ"
+    says = {"PROP_CONSUMER_START_TIMESTAMP": str(STORED - 1_000), "pullThreadNums": "20"}
+    served = cluster.server._handle
+
+    def state(frame: Frame) -> Iterable[bytes]:
+        body = {"properties": says, "mqTable": {}, "subscriptionSet": []}
+        return [answer(frame, 0, json.dumps(body).encode())] if frame.code == 307 else served(frame)
+
+    def asked() -> Verdict:
+        limits = Limits(2, 2, reach_clients=True)
+        profile = Profile("fake", name_servers(str(cluster.server.address)), limits=limits)
+        pace = Pace(lambda: NOW_MS, lambda seconds: None)
+        with (service := LookupService(Remote(profile), lambda: Moment(NOW, UTC), pace=pace)).cluster:
+            (verdict,) = service.one(UNIQ, "Orders", fate=True, reach=True).fate or ()
+        return verdict
+
+    cluster.server._handle = state
+    assert (said(asked()), asked().certainty) == (("filtered", []), "inferred"), "it has one filter for its life"
+    says["PROP_CONSUMER_START_TIMESTAMP"] = str(STORED + 1_000)
+    assert said(asked()) == ("filtered", ["subscribed_later"])
+    del says["pullThreadNums"]
+    assert said(asked()) == ("filtered", ["filter_of_last_request"]), "the old pull consumer has one for each pull"
 
 
 def test_an_sql_filter_is_judged_by_the_properties_of_the_message(cluster: Cluster) -> None:

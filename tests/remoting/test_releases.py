@@ -145,8 +145,10 @@ def listed(days: list[int], **terms: str) -> Listing:
     fake.now_ms = round(NOW.timestamp() * 1_000)
     for at in days:
         fake.put("Orders", 0, fake.now_ms - START - at * DAY_MS, KEYS="order-1")
+    way = Way.of({"key": "order-1", **terms}, UTC)
+    assert way is not None
     with fake.server, (service := fake.service()).cluster:
-        return service.list_messages(Way.of({"key": "order-1", **terms}, UTC))
+        return service.list_messages(way)
 
 
 def test_a_list_by_key_goes_back_week_by_week_and_says_how_far() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from idcore.answers.fate import Blocker, Group, GroupCopy, JudgedRecord, Observation, Verdict, judge
-from idcore.answers.fate.model import POP, PUSH, Consumers, Holder
+from idcore.answers.fate.model import POP, PULL, PUSH, Consumers, Holder
 from idcore.answers.lookup.answer_cache import AnswerCache
 from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
 from idcore.answers.lookup.client_states import states
@@ -41,6 +41,7 @@ from idcore.rocketmq.remoting.consumers import (
     AllConsumerOffsets,
     AllDelayOffsets,
     AllGroupConfigs,
+    ClientState,
     ConnectedClient,
     Connection,
     ConsumerConnections,
@@ -460,9 +461,16 @@ class _Fates(TopicBrokers):
         return fresh
 
     def _ask_clients(self, known: _Known) -> _Known:
-        """Who has a record in memory that its group did not pass, said by the clients themselves."""
+        """Who has a record in memory that its group did not pass, said by the clients themselves.
+
+        A lite pull consumer that assigned itself the queue also says since when it has the filter of its requests.
+        """
         now = self.pace.now_ms()
-        waiting = {key: each for key, each in known.items() if judge(*each, now).code in _MAY_BE_IN_MEMORY}
+        waiting = {
+            key: each
+            for key, each in known.items()
+            if _assigns(each[1]) or judge(*each, now).code in _MAY_BE_IN_MEMORY
+        }
         groups = dict.fromkeys(group for _, group in waiting)
         clients = {group: united(self.clients[group]) for group in groups}
         reachable = [(group, one) for group, some in clients.items() for one in some if not is_grpc(one.client_id)]
@@ -481,8 +489,11 @@ class _Fates(TopicBrokers):
                 and queue.has(judged.offset)
             )
             whole = len(client_states) == len(clients[group]) and all(state for _, state in client_states)
-            if holders or (whole and client_states):
-                of_clients[place, group] = judged, replace(held, holders=Observation(holders, at_ms))
+            if _assigns(held) and whole and len(client_states) == 1:
+                held = _since_begin(held, client_states[0][1], self.topic)
+            if holders or (whole and client_states and not is_past(held.offset.value, judged.offset)):
+                held = replace(held, holders=Observation(holders, at_ms))
+            of_clients[place, group] = judged, held
         return of_clients
 
     def _earlier(self, place: int, group: str) -> Observation[Any]:
@@ -503,6 +514,24 @@ class _Fates(TopicBrokers):
             self.notes.add("bad_record", broker=broker, problem=problem.coded())
             return None
         return Blocker(str(record.offset_id), record.uniq_id, record.queue_offset, record.store_timestamp)
+
+
+def _assigns(group: Group) -> bool:
+    """Whether its clients pull, and a broker has their filter from a request alone."""
+    consumers = group.consumers.value
+    chosen = None if consumers is None else consumers.filter
+    return consumers is not None and consumers.consume_type == PULL and chosen is not None and chosen.of_last_request
+
+
+def _since_begin(group: Group, state: ClientState | None, topic: str) -> Group:
+    """With the filter since the only client of the group began, where that client cannot change it."""
+    consumers = group.consumers.value
+    if consumers is None or consumers.filter is None or state is None:
+        return group
+    if not state.lite_pull or topic in state.subscriptions or not 0 < state.began_ms < consumers.filter.since_ms:
+        return group
+    fixed = replace(consumers.filter, since_ms=state.began_ms, of_last_request=False)
+    return replace(group, consumers=replace(group.consumers, value=replace(consumers, filter=fixed)))
 
 
 def _pulled(stats: Observation[Sequence[QueueProgress]], topic: str, queue: int) -> Observation[int]:

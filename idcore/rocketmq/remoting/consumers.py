@@ -393,13 +393,18 @@ class ClientQueue:
 
 @dataclass(frozen=True, slots=True)
 class ClientState:
-    """What one consumer says of itself: when it began, what it wants, and the queues it was given."""
+    """What one consumer says of itself: when it began, what it wants, and the queues it was given.
+
+    `lite_pull`: it is a DefaultLitePullConsumer. One that assigned itself queues has one filter for its life
+    (setSubExpressionForAssign refuses once it runs), and says none here.
+    """
 
     began_ms: int
     version: str
     orderly: bool
     queues: tuple[ClientQueue, ...] = ()
     subscriptions: Mapping[str, Subscription] = field(default_factory=dict)
+    lite_pull: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,6 +429,7 @@ class RunningInfo(Request["ClientState | None"]):
             text_in(own, "PROP_CONSUMEORDERLY") == "true",
             tuple(_client_queue(queue, row) for queue, row in _pairs(values, "mqTable")),
             {text_in(row, "topic"): _subscription(text_in(row, "topic"), row) for row in wanted},
+            "pullThreadNums" in own,
         )
 
     def result(self, answer: Frame, address: str) -> ClientState | None:
