@@ -467,9 +467,7 @@ class _Fates(TopicBrokers):
         """
         now = self.pace.now_ms()
         waiting = {
-            key: each
-            for key, each in known.items()
-            if _assigns(each[1]) or judge(*each, now).code in _MAY_BE_IN_MEMORY
+            key: each for key, each in known.items() if _assigns(each[1]) or judge(*each, now).code in _MAY_BE_IN_MEMORY
         }
         groups = dict.fromkeys(group for _, group in waiting)
         clients = {group: united(self.clients[group]) for group in groups}
