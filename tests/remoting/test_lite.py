@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from idcore.answers.fate_list.tally import Tally
 from idcore.answers.lookup import Answer, LookupService, Moment
 from idcore.answers.lookup.groups import GroupAnswer, groups_of, progress_of
 from idcore.answers.lookup.store_folder import StoreLookup
@@ -188,6 +189,24 @@ def test_a_folder_says_the_same(root: Path, sent: dict[str, str]) -> None:
         ("readers", "%LMQ%a"): "behind",
         ("readers", "%LMQ%b"): "consumed",
     }
+
+
+def test_a_list_of_ids_has_a_row_for_each_queue(root: Path, sent: dict[str, str]) -> None:
+    """As the scan of a store. That a group has the message in another queue does not hide that it lacks it in this one."""
+    with StoreFolder(root / "stopped") as store:
+        look_up = StoreLookup(store, Clock(datetime.now(UTC), UTC, "given"))
+        tally = Tally([sent["light-4"], sent["chat-2"]], 0)
+        for each in tally.ids:
+            tally.take(look_up.one(each, fate=True), {})
+    tables = {name: table.to_pylist() for name, table in tally.tables().items()}
+    assert {(row["topic"], row["group"], row["verdict"]) for row in tables["fates"]} == {
+        ("Lights", "readers", "consumed"),
+        ("%LMQ%a", "readers", "behind"),
+        ("%LMQ%b", "readers", "consumed"),
+        (S1, "chats", "behind"),
+    }
+    missed = {(row["topic"], row["queue_id"], row["queue_offset"]) for row in tables["undelivered"]}
+    assert missed == {("%LMQ%a", 0, 4), (S1, 0, 2)} and (tally.repeated, tally.summary()["records"]) == (0, 2)
 
 
 def test_the_progress_of_a_lite_group(service: LookupService, broker: Recorded) -> None:

@@ -31,6 +31,15 @@ def places_of(verdict: Verdict) -> dict[str, int]:
     return places
 
 
+def queue_of(verdict: Verdict) -> tuple[str, int, int] | None:
+    """Topic, queue and queue offset by which it was judged: of a lite or light topic these are not the record's own."""
+    facts = {fact.name: fact.value for fact in verdict.facts}
+    if not isinstance(facts.get("queue"), str) or not isinstance(facts.get("queue_offset"), int):
+        return None
+    _, topic, queue = facts["queue"].rsplit(" ", 2)
+    return topic, int(queue), facts["queue_offset"]
+
+
 def positions(offsets: Sequence[int]) -> dict[int, float]:
     """Percent from the left by offset: a gap ten times as wide is one step wider."""
     ordered = sorted(set(offsets))

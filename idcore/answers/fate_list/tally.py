@@ -14,6 +14,7 @@ import pyarrow as pa
 
 import idcore
 from idcore.answers.fate.levels import UNDELIVERED
+from idcore.answers.fate.places import queue_of
 from idcore.answers.fate_list import OUTCOMES
 from idcore.answers.lookup import NO_VERDICT, Answer
 from idcore.answers.lookup.copies import is_special
@@ -28,6 +29,7 @@ _MINUTE_MS = 60_000
 _CUT = ("groups_incomplete", "groups_left_out", "records_left_out", "topics_left_out")
 _SILENCE = frozenset({"groups_incomplete", "no_answer", "error_answer", "denied"})
 _Row = dict[str, Any]
+_Queue = tuple[str, int, int]  # topic, number, and the offset there
 
 
 class Tally:
@@ -43,7 +45,8 @@ class Tally:
         self.groups: set[str] = set()
         self.cut: Counter[str] = Counter()
         self._of_id: dict[str, _Row] = {}
-        self._records: dict[tuple[str, str], int] = {}
+        self._seen: set[tuple[str, str]] = set()  # records: broker and offsetMsgId
+        self._records: dict[tuple[str, str, _Queue], int] = {}  # in each queue by which they were judged
         self._cells: dict[tuple[Any, ...], _Row] = {}
         self._undelivered: list[_Row] = []
 
@@ -67,15 +70,20 @@ class Tally:
         """One answer with its verdicts; `brokers` has the name of the broker at each address."""
         consumable = (copy for copy in answer.copies if copy.relation != "trace" and not is_special(copy.record.topic))
         homes = {str(copy.record.offset_id): copy for copy in consumable}
-        verdicts: dict[str, dict[str, str]] = {}
+        verdicts: dict[tuple[str, _Queue], dict[str, str]] = {}
         for verdict in answer.fate or ():
-            verdicts.setdefault(verdict.record, {})[verdict.group] = verdict.code
+            record = homes[verdict.record].record
+            queue = queue_of(verdict) or (record.topic, record.queue_id, record.queue_offset)
+            verdicts.setdefault((verdict.record, queue), {})[verdict.group] = verdict.code
         self.cut.update({item.code for item in answer.evidence} & set(_CUT))
         missed = 0
-        for name, of_groups in verdicts.items():
+        named = {(brokers.get(homes[name].broker, homes[name].broker), name) for name, _ in verdicts}
+        self.repeated += len(named & self._seen)
+        self._seen |= named
+        for (name, queue), of_groups in verdicts.items():
             copy = homes[name]
-            broker = brokers.get(copy.broker, copy.broker)
-            missed = max(missed, self._judged((broker, name), copy.record, of_groups))
+            place = (brokers.get(copy.broker, copy.broker), name, queue)
+            missed = max(missed, self._judged(place, copy.record, of_groups))
         outcome, reason = _outcome(answer, bool(homes))
         topics = dict.fromkeys(copy.record.topic for copy in homes.values())
         self.found += answer.found
@@ -88,27 +96,26 @@ class Tally:
             "groups": missed,
         }
 
-    def _judged(self, place: tuple[str, str], record: Record, verdicts: Mapping[str, str]) -> int:
-        """Counts a record, once; gives how many groups have not consumed it."""
+    def _judged(self, place: tuple[str, str, _Queue], record: Record, verdicts: Mapping[str, str]) -> int:
+        """Counts a record in a queue, once; gives how many groups have not consumed it."""
         if place in self._records:
-            self.repeated += 1
             return self._records[place]
-        queue, broker = (record.topic, record.queue_id), place[0]
+        (topic, number, offset), broker = place[2], place[0]
         stored = record.store_timestamp if is_time(record.store_timestamp) else None
         minute = None if stored is None else stored // _MINUTE_MS * _MINUTE_MS
         self.groups |= verdicts.keys()
         for group, verdict in verdicts.items():
-            cell = self._cells.setdefault((*queue, group, minute, verdict, broker), {"offsets": [], "times": []})
-            cell["offsets"].append(record.queue_offset)
+            cell = self._cells.setdefault((topic, number, group, minute, verdict, broker), {"offsets": [], "times": []})
+            cell["offsets"].append(offset)
             cell["times"] += [] if stored is None else [stored]
             cell["bytes"] = cell.get("bytes", 0) + record.size
         missed = {group: verdict for group, verdict in sorted(verdicts.items()) if verdict in UNDELIVERED}
         if missed:
             self._undelivered.append(
                 {
-                    "topic": record.topic,
-                    "queue_id": record.queue_id,
-                    "queue_offset": record.queue_offset,
+                    "topic": topic,
+                    "queue_id": number,
+                    "queue_offset": offset,
                     "commit_log_offset": record.physical_offset,
                     "bytes": record.size,
                     "store_timestamp": _time(stored),
@@ -165,7 +172,7 @@ class Tally:
             "ids": len(self.ids),
             **self.outcomes,
             "found": self.found,
-            "records": len(self._records),
+            "records": len(self._seen),
             "repeated": self.repeated,
             "groups": len(self.groups),
             "undelivered": self.undelivered,
