@@ -184,6 +184,8 @@ TABLE: list[Row] = [
     (HOME, group(10, pull_offset=heard(10), **still(10)), "stuck", "inferred", ["still"]),
     (HOME, group(10, holders=heard((Holder("c@1", True, NOW - 5_000),)), **still(10)), "running", "inferred",
      ["in_memory_first"]),
+    (HOME, group(10, holders=heard((Holder("c@1", True, NOW - 5_000, waits=True),)), **still(10)), "running",
+     "uncertain", ["in_memory_first", "no_thread"]),
     (HOME, group(5, holders=heard((Holder("c@1", False, 0),)), **still(5)), "handed_out", "inferred",
      ["in_memory"]),
     (HOME, group(5, holders=heard(()), **still(5)), "stuck", "inferred", ["still", "in_no_memory"]),

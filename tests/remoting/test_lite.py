@@ -192,7 +192,7 @@ def test_a_folder_says_the_same(root: Path, sent: dict[str, str]) -> None:
 
 
 def test_a_list_of_ids_has_a_row_for_each_queue(root: Path, sent: dict[str, str]) -> None:
-    """As the scan of a store. That a group has the message in another queue does not hide that it lacks it in this one."""
+    """As the scan of a store: that a group has the message in another queue hides nothing of this one."""
     with StoreFolder(root / "stopped") as store:
         look_up = StoreLookup(store, Clock(datetime.now(UTC), UTC, "given"))
         tally = Tally([sent["light-4"], sent["chat-2"]], 0)

@@ -100,6 +100,7 @@ ELSEWHERE = {
         "unacknowledged",
         "renewed",
         "filter_of_last_request",
+        "no_thread",
     ),
     "by hand: a static topic of 5.3.3": ("static_topic",),
     "`make releases`: 5.5.1 with RocksDB transactions": ("half_open", "half_dropped"),

@@ -167,12 +167,14 @@ class Consumers:
 class Holder:
     """A client that says it has the record in memory, and has not finished it.
 
-    `oldest`: it has no older one of the queue, so it works on this one. `finished_ms` is when it last finished one.
+    `oldest`: it has no older one of the queue, so this one is next. `finished_ms`: when it last finished one. `waits`:
+    it may have no thread left for it.
     """
 
     client: str
     oldest: bool
     finished_ms: int
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ _MAKES_UNCERTAIN = frozenset(
         "filter_of_last_request",
         "filter_unknown",
         "invisible",
+        "no_thread",
         "shared_copy",
         "slave",
         "subscribed_just_before",
@@ -309,7 +310,7 @@ class _Case:
         return self._verdict("consumed", "inferred", *doubts, *self._just_changed(chosen))
 
     def _by_clients(self) -> Verdict | None:
-        """What the clients say of their memory; the one that has no older message of the queue works on this one."""
+        """What the clients say of their memory; one that has no older message of the queue works on this one."""
         holders = self.group.holders.value or ()
         if not holders:
             return None
@@ -318,7 +319,8 @@ class _Case:
             why = [Reason("in_memory", {"client": first.client}), *self._oldest(), *self._incomplete()]
             return self._verdict("handed_out", "inferred", *why)
         known = {"client": first.client, "since": max(first.finished_ms, self.judged.stored_ms)}
-        return self._verdict("running", "inferred", Reason("in_memory_first", known), *self._incomplete(), **known)
+        why = [Reason("in_memory_first", known), *([Reason("no_thread")] if first.waits else []), *self._incomplete()]
+        return self._verdict("running", "inferred", *why, **known)
 
     def _with_clients(self, hindered: tuple[str, dict[str, Any]] | None) -> Verdict | None:
         """What holds for a record that the group did not pass, because clients have it, had it or were handed it."""

@@ -480,9 +480,10 @@ class _Fates(TopicBrokers):
         for (place, group), (judged, held) in waiting.items():
             client_states = [(client.client_id, state) for (name, client), state in answers if name == group]
             holders = tuple(
-                Holder(client_id, queue.oldest == judged.offset, queue.consumed_ms)
+                Holder(client_id, queue.oldest == judged.offset, queue.consumed_ms, not state.has_room)
                 for client_id, state in client_states
-                for queue in (state.queues if state else ())
+                if state is not None
+                for queue in state.queues
                 if (queue.broker, queue.topic, queue.queue) == (judged.broker, judged.topic, judged.queue)
                 and queue.has(judged.offset)
             )

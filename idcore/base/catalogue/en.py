@@ -3442,6 +3442,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.pulled_before": "its clients had pulled up to behind it before they disconnected, and may have processed it. Clients that connect get it again if their filter lets it pass",
     "fate.why.in_memory": "{client} said that it has the message in memory",
     "fate.why.in_memory_first": "{client} said that it has no older message of this queue in memory, and has finished none since {since}",
+    "fate.why.no_thread": "that client has more messages in memory than threads, so this one may still wait",
     "fate.why.in_no_memory": "every connected client said that it does not have the message in memory",
     "fate.why.proxy": "clients of a gRPC proxy do not connect to brokers, so they are not seen",
     "fate.why.no_offset_yet": "clients are connected, but have not reported an offset yet",

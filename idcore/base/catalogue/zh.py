@@ -3283,6 +3283,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.pulled_before": "其客户端断开前已拉取到该消息之后，可能已经处理。之后上线的客户端会再次收到它，除非被过滤",
     "fate.why.in_memory": "{client} 报告该消息在其内存中",
     "fate.why.in_memory_first": "{client} 报告其内存中没有此队列更早的消息，且自 {since} 起没有处理完任何一条",
+    "fate.why.no_thread": "该客户端内存中的消息多于其线程，因此这条消息可能仍在等待",
     "fate.why.in_no_memory": "所有在线客户端都报告内存中没有该消息",
     "fate.why.proxy": "通过 gRPC Proxy 消费的客户端不连接 Broker，无法看到",
     "fate.why.no_offset_yet": "有客户端在线，但尚未提交消费位点",

@@ -396,7 +396,8 @@ class ClientState:
     """What one consumer says of itself: when it began, what it wants, and the queues it was given.
 
     `lite_pull`: it is a DefaultLitePullConsumer. One that assigned itself queues has one filter for its life
-    (setSubExpressionForAssign refuses once it runs), and says none here.
+    (setSubExpressionForAssign refuses once it runs), and says none here. `threads` process messages of all queues; 0
+    where it has none of its own.
     """
 
     began_ms: int
@@ -405,6 +406,13 @@ class ClientState:
     queues: tuple[ClientQueue, ...] = ()
     subscriptions: Mapping[str, Subscription] = field(default_factory=dict)
     lite_pull: bool = False
+    threads: int = 0
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it has a thread for every message in its memory: in order, for every queue with any."""
+        held = [queue.cached + queue.taken for queue in self.queues]
+        return (sum(map(bool, held)) if self.orderly else sum(held)) <= self.threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,6 +438,7 @@ class RunningInfo(Request["ClientState | None"]):
             tuple(_client_queue(queue, row) for queue, row in _pairs(values, "mqTable")),
             {text_in(row, "topic"): _subscription(text_in(row, "topic"), row) for row in wanted},
             "pullThreadNums" in own,
+            whole_number(own, "consumeThreadMin", 0),
         )
 
     def result(self, answer: Frame, address: str) -> ClientState | None:
