@@ -315,8 +315,9 @@ class _Case:
         if not holders:
             return None
         first = min(holders, key=lambda holder: not holder.oldest)
-        if not first.oldest:
-            why = [Reason("in_memory", {"client": first.client}), *self._oldest(), *self._incomplete()]
+        if not first.oldest:  # between its oldest and its newest: what a filter drops is not
+            doubts = [*self._doubts_of(self.consumers.filter), *self._incomplete()]
+            why = [Reason("in_memory", {"client": first.client}), *self._oldest(), *doubts]
             return self._verdict("handed_out", "inferred", *why)
         known = {"client": first.client, "since": max(first.finished_ms, self.judged.stored_ms)}
         why = [Reason("in_memory_first", known), *([Reason("no_thread")] if first.waits else []), *self._incomplete()]
@@ -324,10 +325,11 @@ class _Case:
 
     def _with_clients(self, hindered: tuple[str, dict[str, Any]] | None) -> Verdict | None:
         """What holds for a record that the group did not pass, because clients have it, had it or were handed it."""
-        by_clients = self._by_clients()
-        if by_clients is not None:
-            return by_clients
         code = None if hindered is None else hindered[0]
+        by_clients = self._by_clients()
+        named = any(holder.oldest for holder in self.group.holders.value or ())
+        if by_clients is not None and (named or code != "filtered_ahead"):
+            return by_clients
         pulled = self.group.pull_offset.value  # what the group's filter drops may be counted too
         if pulled is None or pulled <= self.judged.offset or code == "filtered_ahead":
             return None
