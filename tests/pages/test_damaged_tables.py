@@ -19,7 +19,7 @@ from idcore.runs.runs import Run
 from idcore.scan import run_damage
 from pages.parts import serve
 from tests.pages.test_lines import indexed
-from tests.pages.test_pages import shown
+from tests.pages.test_pages import OFFSET, UNIQ, shown
 
 
 @pytest.fixture(autouse=True)
