@@ -252,6 +252,7 @@ def test_a_header_of_a_page_that_is_none_is_damage(seed: int) -> None:
     odd = [b"\x1c" * 4096, b"\x15" + b"\xff" * 4096, b"\x15\x01\x15\x01\x15\x01", b""]
     junk = odd[seed] if seed < len(odd) else random.Random(seed).randbytes(600)
     at = begin_of(column)
+    assert at is not None
     data = whole[:at] + junk + (whole[at + len(junk) :] if junk else b"")
     try:
         said: list[int | str] = [page.size for page in pages(io.BytesIO(data), column)]
