@@ -8,7 +8,9 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as futures_wait
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -113,6 +115,20 @@ def test_a_lease_that_was_deleted_is_made_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "..", "../run.json", "g" * 32, "0" * 32])
 def test_a_name_that_is_no_lease_is_held_by_nobody(tmp_path: Path, name: str) -> None:
     assert not lease.is_held(tmp_path, name)
+
+
+@pytest.mark.parametrize("made", [lambda path: os.mkfifo(path), lambda path: path.mkdir()])
+def test_a_pipe_or_a_folder_is_no_lease(tmp_path: Path, made: Callable[[Path], None]) -> None:
+    """To read a pipe that nobody writes into waited for ever, and each page of everybody with it."""
+    name = "ab" * 16
+    (tmp_path / lease.FOLDER).mkdir()
+    made(tmp_path / lease.FOLDER / name)
+    with ThreadPoolExecutor(1) as apart:
+        held = apart.submit(lease.is_held, tmp_path, name)
+        done, _ = futures_wait([held], 5)
+        if not done:  # lets the reader end
+            os.close(os.open(tmp_path / lease.FOLDER / name, os.O_WRONLY))
+        assert done and held.result() is False
 
 
 def test_the_count_of_this_process_goes_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from idcore.base.errors import CoreError, coded
 from idcore.policy import audit
 from idcore.policy.audit import Actor
 from idcore.runs.runs import Run
+
+Ask = Callable[[], object]  # CoreError or PermissionError where a scan must not begin or go on now
 
 
 def permitted() -> None:

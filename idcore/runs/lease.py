@@ -21,6 +21,7 @@ import uuid
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from idcore.base.plain_json import loads
@@ -29,6 +30,7 @@ LOG = logging.getLogger(__name__)
 FOLDER = ".leases"
 BEAT = 5.0  # seconds between two counts
 PATIENCE = 20.0  # seconds that a count may stay the same before its process has gone
+_LONGEST = 1_000  # bytes of one
 _NAME = re.compile(r"[0-9a-f]{32}")
 _NO_LOCKS = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS)  # some network file systems have no locks
 
@@ -159,24 +161,28 @@ def is_held(root: Path, name: str) -> bool:
         return False
     path = root / FOLDER / name
     try:
-        free = _is_free(path)
-        lease = _read(path)
-    except (FileNotFoundError, IsADirectoryError):  # a lease is a file
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # to open a pipe waits for nobody
+    except FileNotFoundError:
         return False
+    try:
+        if not S_ISREG(os.fstat(descriptor).st_mode):  # a lease is a file
+            return False
+        free, lease = _is_free(descriptor), _read(descriptor)
+    finally:
+        os.close(descriptor)
     if free is not None and (not free or lease["machine"] == machine()):
         return not free
     return _watch.moves(path.absolute(), lease["beats"])
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(descriptor: int) -> dict[str, Any]:
     """What a lease says; of one that lost its text when the machine lost its power, a count that stays the same."""
-    lease = loads(path.read_bytes())
+    lease = loads(os.pread(descriptor, _LONGEST, 0))
     return lease if lease is not None and lease.keys() >= {"beats", "machine"} else {"beats": -1, "machine": ""}
 
 
-def _is_free(path: Path) -> bool | None:
+def _is_free(descriptor: int) -> bool | None:
     """Whether nobody has the lock; None where the file system has none."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -185,8 +191,7 @@ def _is_free(path: Path) -> bool | None:
         if error.errno not in _NO_LOCKS:
             raise
         return None
-    finally:
-        os.close(descriptor)
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
     return True
 
 

@@ -17,7 +17,7 @@ from idcore.policy import audit, limits, logs
 from idcore.policy.audit import Actor
 from idcore.policy.page_turns import TURNS
 from idcore.rocketmq.store.config import subscriptions_in, subscriptions_text
-from idcore.runs.background_run import BackgroundRun, permitted
+from idcore.runs.background_run import Ask, BackgroundRun, permitted
 from idcore.runs.runs import FOLLOWED, STORE, TEXT, Run
 from idcore.scan import run_damage
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 OnRefresh = Callable[[Run], None]
-Ask = Callable[[], object]  # CoreError or PermissionError where a scan must not begin, now that its turn has come
 TABLES_FIRST = 3.0  # seconds that a scan waits while pages make their tables: it takes all cores
 
 
@@ -145,7 +144,7 @@ class Following(Job):
         from .follow import Follower  # SQL, which a scan does without
 
         self._ask()
-        summary = Follower(paths, self.run.path, self._followed, self._refreshed).run(self._stop)
+        summary = Follower(paths, self.run.path, self._followed, self._refreshed, self._permit).run(self._stop)
         if not self.keeps_on_exit:
             shutil.rmtree(self.run.path / FOLLOWED, ignore_errors=True)  # it was stopped, and is a scan like others now
         return summary
@@ -154,17 +153,21 @@ class Following(Job):
         if not self.keeps_on_exit:
             super()._end(state, error)
 
+    def _permit(self) -> None:
+        """Who may not see what is new does not have it followed any more."""
+        try:
+            self._ask()
+        except (CoreError, PermissionError) as refused:
+            LOG.warning("not followed any more: %s", refused, extra={"run": self.run.name})
+            self._stop.set()
+            raise
+
     def _refreshed(self, now: FollowStatus) -> None:
         summary = now.summary or {}
         size = int(summary.get("bytes", 0))
         self._progress = replace(
             self._progress, state="running", bytes_done=size, bytes_total=size + now.behind, ids=now.ids
         )
-        try:
-            self._ask()  # who may not see it any more does not have it followed any more
-        except (CoreError, PermissionError) as refused:
-            LOG.warning("not followed any more: %s", refused, extra={"run": self.run.name})
-            self._stop.set()
         try:
             if self._on_refresh is not None:
                 self._on_refresh(self.run)

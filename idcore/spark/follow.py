@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from idcore.answers.findings import all_rules, line_locations
 from idcore.base.errors import CoreError
 from idcore.ids.clock import machine_zone, zone_text
+from idcore.runs.background_run import Ask, permitted
 from idcore.runs.runs import FOLLOWED, TOPICS, write_text
 from idcore.scan import followed
 from idcore.scan.lines import MOST_BYTES_FOR_NAMES, LineEvidence
@@ -74,12 +75,20 @@ Report = Callable[[FollowStatus], None]
 
 
 class Follower:
-    """Follows until it is stopped. `on_refresh` gets each refresh, and may take its time: the next waits for it."""
+    """Follows until it is stopped. `on_refresh` gets each refresh, and may take its time: the next waits for it.
+
+    `ask` is called before anything new is taken. Where it refuses, it has set `stop`, and nothing of that is in a table.
+    """
 
     def __init__(
-        self, paths: Sequence[str], out: Path, options: FollowOptions, on_refresh: Report | None = None
+        self,
+        paths: Sequence[str],
+        out: Path,
+        options: FollowOptions,
+        on_refresh: Report | None = None,
+        ask: Ask = permitted,
     ) -> None:
-        self.out, self.options, self.on_refresh = out, options, on_refresh
+        self.out, self.options, self.on_refresh, self._ask = out, options, on_refresh, ask
         scan = options.scan
         if scan.remote:
             raise CoreError("follow_connect")
@@ -88,7 +97,7 @@ class Follower:
         if any(map(is_topic, paths)):
             if len(paths) > 1:
                 raise CoreError("kafka_alone")
-            self._kafka = Records(paths[0], out / TOPICS, out / FOLLOWED, options.since, self._unread)
+            self._kafka = Records(paths[0], out / TOPICS, out / FOLLOWED, options.since, self._unread, ask)
             scan = replace(scan, roots=None)  # what is read is in the folder of the tables
             self.options = replace(options, scan=scan)
         self.asked = FollowSourceOptions(
@@ -169,6 +178,7 @@ class Follower:
             sql.sparkContext.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type]
 
     def _take(self, batch: DataFrame, number: int) -> None:
+        self._ask()
         facts = batch.toArrow()
         self._state.take(number, facts)
         self._last_batch_at = datetime.now(UTC)
@@ -179,6 +189,8 @@ class Follower:
             if self._kafka is not None:
                 self._kafka.watch(sql)
             if not query.isActive:
+                if stop.is_set():  # by who refused what is new
+                    return
                 raise query.exception() or RuntimeError("the query has ended")
             now = self._state.batch, self._away()
             if now == shown or time.monotonic() < pause_until:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.policy import settings
+from idcore.runs.background_run import Ask, permitted
 from idcore.runs.runs import TOPICS_BYTES, write_text
 from idcore.sources.growing_files import BEGINNING
 from idcore.sources.uris import topics
@@ -64,9 +65,18 @@ class Records:
     """The records of topics, appended to files in a folder: for each partition its own, for each record a line.
 
     `home` keeps what is needed to go on after a restart. `unread` says how many bytes of which files nobody has read.
+    `ask` is called before records are written down.
     """
 
-    def __init__(self, uri: str, folder: Path, home: Path, since: str | datetime, unread: Unread = dict) -> None:
+    def __init__(
+        self,
+        uri: str,
+        folder: Path,
+        home: Path,
+        since: str | datetime,
+        unread: Unread = dict,
+        ask: Ask = permitted,
+    ) -> None:
         self.servers, self.names = topics(uri)
         if not kafka_jars():
             raise CoreError("kafka_jars")
@@ -76,7 +86,7 @@ class Records:
         self._options |= {"kafka.bootstrap.servers": self.servers, "subscribe": ",".join(self.names)}
         self._options |= {"maxOffsetsPerTrigger": str(BATCH), "failOnDataLoss": "false"}
         self._query: StreamingQuery | None = None
-        self._unread, self._has_ended = unread, False
+        self._unread, self._ask, self._has_ended = unread, ask, False
         self.away = ""  # why Kafka does not answer now
         self._problem: CoreError | None = None
         self._lock = threading.Lock()
@@ -126,6 +136,7 @@ class Records:
         return round(records * self._mean)
 
     def _take(self, batch: DataFrame, number: int) -> None:
+        self._ask()
         rows = batch.toArrow().sort_by([("topic", "ascending"), ("partition", "ascending"), ("offset", "ascending")])
         if not rows.num_rows:
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import pickle
@@ -364,6 +365,29 @@ def test_the_next_server_follows_on_what_one_followed_if_its_owner_may(
     assert again is not None
     again.cancel()
     assert again.wait(60).state == "done" and run.state == "done" and not (run.path / FOLLOWED).exists()
+
+
+@pytest.mark.usefixtures("spark")
+def test_who_has_lost_the_role_gets_nothing_of_what_came_since(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The roles were asked for after each refresh: what had come until then was in the tables."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    file, may = made(logs, 100), [True]
+
+    def ask() -> None:
+        if not may[0]:
+            raise PermissionError(errno.EACCES, "not any more")
+
+    run = Runs(tmp_path / "runs").create("an incident")
+    job = background.follow(run, [str(logs)], FollowOptions(OPTIONS), ask=ask)
+    until(lambda: (run.summary or {}).get("ids") == 200)
+    may[0] = False
+    with Path(file).open("ab") as more:
+        more.write(ONE * 50)
+    assert job.wait(60).state == "done" and (run.summary or {})["ids"] == 200
+    assert "not followed any more" in caplog.text and "begun again" not in caplog.text
 
 
 def until(holds: Callable[[], bool], seconds: float = 120) -> None:
