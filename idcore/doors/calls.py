@@ -56,11 +56,16 @@ class Problem(Exception):
 
 
 class CallLimit:
-    """So many calls at work, the others wait. One person has half of them at most, or one: a call may wait, too."""
+    """So many calls at work, the others wait. One person has half of them at most, or one: a call may wait, too.
+
+    All who have several have half of them together, besides the first of each: two people do not take all.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._all: anyio.CapacityLimiter | None = None  # made where the event loop is
+        self._further: anyio.CapacityLimiter | None = None
+        self._at_work = set[str]()  # who has a first call there
         self._own = WeakValueDictionary[str, anyio.CapacityLimiter]()
 
     async def run(self, caller: Caller, do: Callable[..., Answer], *given: Any) -> Answer:
@@ -72,7 +77,15 @@ class CallLimit:
         own = self._own.get(name) or anyio.CapacityLimiter(max(1, self._most // 2))
         self._own[name] = own
         async with own:
-            return await run_sync(do, *given, limiter=every)
+            if name in self._at_work:
+                further = self._further = self._further or anyio.CapacityLimiter(self._most // 2 - 1)
+                async with further:
+                    return await run_sync(do, *given, limiter=every)
+            self._at_work.add(name)
+            try:
+                return await run_sync(do, *given, limiter=every)
+            finally:
+                self._at_work.discard(name)
 
 
 class StreamLimit:

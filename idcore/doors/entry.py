@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
@@ -20,7 +18,7 @@ from idcore.policy.audit import Actor
 from idcore.policy.tokens import PREFIX, Token, Tokens
 from idcore.server.front_door import is_own
 from idcore.server.login_cookie import LASTS
-from idcore.server.logins import Entrance, address_of
+from idcore.server.logins import Entrance, is_named
 
 PATH = "api/v1"
 Pairs = Iterable[tuple[bytes, bytes]]
@@ -56,18 +54,9 @@ class Entry:
         if not document and (foreign or not is_own(scope["headers"], self.origins())):
             return refuse("call_foreign")
         entrance = self.entrance()
-        if entrance.mode == "open" and not entrance.anywhere and not self._is_named(headers.get("host", "")):
+        if entrance.mode == "open" and not entrance.anywhere and not is_named(headers.get("host", ""), self.hosts()):
             return refuse("call_host", host=headers.get("host", "")[:100])
         return None
-
-    def _is_named(self, host: str) -> bool:
-        """Whether a Host is this machine's, or one that the administrator names (DNS rebinding)."""
-        try:
-            name = urlsplit(f"//{host}").hostname or ""
-        except ValueError:
-            return False
-        known = name == "localhost" or address_of(name) is not None
-        return known or any(fnmatchcase(name, one.lower()) for one in self.hosts())
 
     def caller(self, scope: Scope) -> Caller:
         """Who asks: CoreError `call_no_login` where nobody is known, `call_token` where a token is none any more."""

@@ -10,7 +10,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
@@ -25,7 +24,7 @@ from idcore.server import log_out
 from idcore.server.front_door import COMES, FITS, KEEPS, STRANGER, path_of, refuse
 from idcore.server.log_out import LOGOUT
 from idcore.server.login_cookie import cookie_name, cookies_of
-from idcore.server.logins import Entrance, address_of, is_loopback
+from idcore.server.logins import Entrance, is_loopback, is_named
 
 LOG = logging.getLogger(__name__)
 FIGURES = "_stcore/metrics"  # of Streamlit: nobody needs them, `_idcore/metrics` has those of the console
@@ -251,10 +250,10 @@ def is_rebound(scope: Scope, hosts: Sequence[str] = ()) -> bool:
     if origin is None:
         return False
     try:
-        host = urlsplit(origin).hostname or ""
+        host = urlsplit(origin).netloc.rpartition("@")[2]
     except ValueError:
         return True
-    if host == "localhost" or address_of(host) is not None or any(fnmatchcase(host, one.lower()) for one in hosts):
+    if is_named(host, hosts):
         return False
     LOG.warning("a page of %s was refused: server.allowedHosts does not have this host", ascii(origin))
     return True

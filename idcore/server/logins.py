@@ -8,11 +8,13 @@ import json
 import logging
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from idcore.policy import settings
 from idcore.policy.access import NOBODY, VIEWERS, WITHOUT_LOGIN, AccessError, Policy, Visitor, read
@@ -142,6 +144,16 @@ def address_of(text: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Addres
     except ValueError:
         return None
     return (address.ipv4_mapped or address) if isinstance(address, ipaddress.IPv6Address) else address
+
+
+def is_named(host: str, hosts: Sequence[str]) -> bool:
+    """Whether a Host is an address, `localhost`, or one that the administrator names (DNS rebinding)."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    known = name == "localhost" or address_of(name) is not None
+    return known or any(fnmatchcase(name, one.lower()) for one in hosts)
 
 
 def is_loopback(text: str | None) -> bool:

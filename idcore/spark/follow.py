@@ -77,7 +77,7 @@ Report = Callable[[FollowStatus], None]
 class Follower:
     """Follows until it is stopped. `on_refresh` gets each refresh, and may take its time: the next waits for it.
 
-    `ask` is called before anything new is taken. Where it refuses, it has set `stop`, and nothing of that is in a table.
+    `ask` is called before anything new is taken. Where it refuses, it has set `stop`, and no table has that.
     """
 
     def __init__(
