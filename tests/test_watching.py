@@ -227,9 +227,9 @@ def test_who_may_not_read_metrics_does_not_see_that_they_are_there(
     scope = {"type": "http", "path": f"/desk/{metrics.PATH}", "headers": [HOST], "client": ("10.0.0.7", 4242)}
     start, body = asked(scope, tmp_path)
     assert (start["status"], body["body"]) == (404, b"")
-    for host, status in (("evil.example:8501", 404), ("", 404), ("[::1]:8501", 200), ("desk.example", 200)):
+    for host, status in (("evil.example:8501", 404), ("", 404), ("[::1]:8501", 200), ("localhost", 200)):
         here = scope | {"headers": [(b"Host", host.encode())], "client": ("127.0.0.1", 4242)}
-        start, _ = asked(here, tmp_path, hosts=lambda: ["DESK.*"])
+        start, _ = asked(here, tmp_path)
         assert start["status"] == status, f"{host}: a site may lead its own name here"
     more: dict[str, Any] = {"gauges": lambda: ({"scans_waiting": 3}, {})}
     start, body = asked({**scope, "client": ("127.0.0.1", 4242)}, tmp_path, **more)

@@ -126,9 +126,9 @@ class Uploads:
 class FrontDoor:
     """Refuses websockets of other sites, answers for health, and puts the headers on every answer.
 
-    `origins` are further origins whose pages may connect, `hosts` further names of this console. `base` is the path
-    that it is served under, and `engine` has the state of Spark, or is None. Each is asked when it is needed.
-    `reasons` are further ones why the console is degraded.
+    `origins` are further origins whose pages may connect, `base` is the path that the console is served under, and
+    `engine` has the state of Spark, or is None. Each is asked when it is needed. `reasons` are further ones why the
+    console is degraded.
     """
 
     def __init__(
@@ -140,10 +140,9 @@ class FrontDoor:
         root: Callable[[], Path],
         gauges: metrics.Gauges = lambda: ({}, {}),
         reasons: Callable[[], Sequence[str]] = tuple,
-        hosts: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self.app, self.origins, self.base, self.engine, self.root = app, origins, base, engine, root
-        self.gauges, self.reasons, self.hosts = gauges, reasons, hosts
+        self.gauges, self.reasons = gauges, reasons
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         logs.REQUEST.set(secrets.token_hex(4))
@@ -170,7 +169,7 @@ class FrontDoor:
         peer, _ = scope.get("client") or (None, None)
         host = next((value.decode("latin-1") for name, value in scope["headers"] if name.lower() == b"host"), "")
         # A browser of this machine may have a page of another site whose name was made to lead here (DNS rebinding).
-        rebound = is_loopback(peer) and not is_named(host, self.hosts())
+        rebound = is_loopback(peer) and not is_named(host)
         if rebound or not metrics.may_read(peer, scope["headers"]):
             await Response(status_code=404)(scope, receive, send)
             return

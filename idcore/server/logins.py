@@ -146,7 +146,7 @@ def address_of(text: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Addres
     return (address.ipv4_mapped or address) if isinstance(address, ipaddress.IPv6Address) else address
 
 
-def is_named(host: str, hosts: Sequence[str]) -> bool:
+def is_named(host: str, hosts: Sequence[str] = ()) -> bool:
     """Whether a Host is an address, `localhost`, or one that the administrator names (DNS rebinding)."""
     try:
         name = urlsplit(f"//{host}").hostname or ""

@@ -181,7 +181,7 @@ ENTRY = Entry(
     visitor.entrance, visitor.claims_of, visitor.tokens, base, hosts, origins, scans.configured_roots, runs_root
 )
 MIDDLEWARE = [
-    Middleware(FrontDoor, origins, base, jobs.engine, runs_root, gauges, visitor.reasons, hosts),
+    Middleware(FrontDoor, origins, base, jobs.engine, runs_root, gauges, visitor.reasons),
     Middleware(LoginCookie, visitor.entrance, visitor.log_ins, base),
     Middleware(Gate, visitor.entrance, visitor.claims_of, base, hosts, session.owners),
     Middleware(ApiRouter, ENTRY),
