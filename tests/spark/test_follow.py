@@ -27,22 +27,25 @@ PATIENCE = 180.0
 
 @contextmanager
 def following(folder: Path | str, out: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """`follow` as a process of its own."""
+    """`follow` as a process of its own. Nobody reads what it prints, and a pipe would be full one day."""
     command = [sys.executable, "-m", "idcore", "follow", str(folder), "--out", str(out), *AT]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    errors = out.with_name("follow-errors.txt")
+    with (
+        errors.open("wb") as file,
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=file) as process,
+    ):
         try:
             yield process
         finally:
             process.kill()
 
 
-def wait(until: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+def wait(until: Callable[[], bool], process: subprocess.Popen[bytes], out: Path) -> None:
     end = time.monotonic() + PATIENCE
     while not until():
         if process.poll() is not None or time.monotonic() > end:
             process.kill()
-            assert process.stderr is not None
-            raise AssertionError(f"nothing came: {process.stderr.read().decode()}")
+            raise AssertionError(f"nothing came: {out.with_name('follow-errors.txt').read_text()}")
         time.sleep(0.1)
 
 

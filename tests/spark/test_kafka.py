@@ -45,17 +45,17 @@ def test_a_topic_is_followed_through_a_kill_and_ends_as_a_scan(java: None, with_
     with broker(tmp_path, TOPIC) as kafka_broker:
         kafka_broker.send(pieces[0])
         with following(f"kafka://{kafka_broker.address}/{TOPIC}", out) as process:
-            wait(lambda: counted(out) == size[0], process)
+            wait(lambda: counted(out) == size[0], process, out)
             kafka_broker.send(pieces[1])
             process.kill()  # the driver, whatever it does
             process.wait()
         kafka_broker.send(pieces[2])
         with following(f"kafka://{kafka_broker.address}/{TOPIC}", out) as process:
-            wait(lambda: counted(out) == sum(size[:3]), process)
+            wait(lambda: counted(out) == sum(size[:3]), process, out)
             kafka_broker.send(pieces[3])
-            wait(lambda: counted(out) == sum(size), process)
+            wait(lambda: counted(out) == sum(size), process, out)
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=60)
+            process.wait(60)
         assert process.returncode == 0
     written = [line for path in (out / "kafka").glob("*.log") for line in path.read_text().splitlines()]
     assert Counter(written) == Counter(lines)
