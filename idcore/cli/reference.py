@@ -303,14 +303,19 @@ once in all input and has one offsetMsgId there is never in `copies`.
 
 One object in each line, with all of these keys. Those that do not apply are null.
 
-{readings}
+{decode}
 [store.md](store.md) and [lookup.md](lookup.md) have the JSON of `view`.
 
+## The JSON of `scan`
+
+One object: the keys of `summary.json`, and `finding_list`, the findings with the worst first. Each has these keys.
+
+{findings}
 ## The JSON of `compare`
 
 One object in each line, for each producer, client and broker that differs.
 
-{comparisons}"""
+{compare}"""
 
 
 def commands() -> str:
@@ -398,7 +403,7 @@ def tables() -> str:
     for name, schema in OF_LISTS.items():
         more = pa.schema([field for field in schema if field not in SCHEMAS.get(name, ())])
         parts += [f"### {name} of a list\n", f"{_OF_LISTS[name]}.\n", _columns(name, more)]
-    keys = {place: _keys(TABLE[name]) for place, name in (("readings", "decode"), ("comparisons", "compare"))}
+    keys = {name: _keys(TABLE[name]) for name in ("decode", "findings", "compare")}
     return "\n".join([*parts, _LISTS_TAIL, _TABLES_TAIL.format(**keys)])
 
 

@@ -193,6 +193,7 @@ _FOUND = (
     EVIDENCE,
     Field("asked", "array", "the addresses that were asked"),
     Field("fate", "array", "with verdicts: what became of each record in each group"),
+    Field("trace", "object", "with trace: its message trace"),
     _SAID,
     CERTAINTY,
     DISPROOF,
@@ -226,6 +227,7 @@ OPERATIONS = (
         (
             Field("id", "string", "its ID"), Field("events", "array", "what happened, in order"),
             Field("conflicts", "array", "events that contradict each other"), Field("gaps", "array", "what is missing"),
+            Field("found", "object", "how many records, lines and so on it rests on"),
             Field("answers", "array", "its records, as view gives them"), _SAID, CERTAINTY, DISPROOF,
         ),
         of_cluster=True,
@@ -290,6 +292,9 @@ OPERATIONS = (
         (
             _SAID, Field("found", "boolean", "whether there are any"), Field("reason", ("string", "null"), "why not"),
             Field("cut", ("string", "null"), "what ended the list early"), EVIDENCE,
+            Field("way", "object", "what was asked for"), Field("limit", "integer", "messages to list at most"),
+            Field("queues", "array", "of each queue: its offsets, how many were listed, what was left"),
+            Field("left", _NUMBER, "how many more there are"),
             Field("asked", "array", "the addresses that were asked"),
         ),
         of_cluster=True,

@@ -316,6 +316,8 @@ OPERATIONS = (
             Field("finding", "integer", "its number, for finding_lines"), Field("code", "string", "what kind it is"),
             Field("severity", "string", "error, warning or info"), Field("subject", "string", "whom it is about"),
             Field("count", "integer", "how many"), Field("meaning", "string", "what is wrong"),
+            Field("number", "integer", "how many findings this row is: one, or those that are not listed"),
+            Field("assumed", "array", "what of its times nothing proves: month, zone"),
             Field("advice", "string", "what to do"), Field("first_sent_at", ("string", "null"), "from when"),
             Field("last_sent_at", ("string", "null"), "until when"), EVIDENCE, CERTAINTY, DISPROOF,
         ),

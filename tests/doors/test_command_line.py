@@ -59,6 +59,7 @@ def test_compare(door: Door, tmp_path: Path) -> None:
     paths = [str(door.open / name) for name in ("before", "after")]
     answered = door.call("compare", first_path=paths[0], second_path=paths[1])["items"]
     assert told("compare", *paths) == answered and answered[0]["missing"] == 1
+    assert answered[0].keys() == {key.name for key in TABLE["compare"].fields}
 
 
 def test_compare_with_a_side_that_cannot_be_read_is_not_certain(tmp_path: Path) -> None:
@@ -81,6 +82,7 @@ def test_scan(lang: str, door_of: Callable[..., Door], door: Door, tmp_path: Pat
     answered = door.call("findings", run=run.name, lang=lang)["items"]
     assert row["finding_list"] == answered and len(answered) >= 1
     assert [item["finding"] for item in answered] == list(range(len(answered)))
+    assert answered[0].keys() == {key.name for key in TABLE["findings"].fields}
 
 
 @pytest.fixture
@@ -104,6 +106,9 @@ def test_view_and_journey(door: Door, store: Path) -> None:
     (answer,) = journey.pop("answers")
     assert of_command.pop("journey") == journey
     assert of_command == answer
+    optional = {"fate", "trace"}
+    assert answered[0].keys() | optional == {key.name for key in TABLE["view"].fields} == answer.keys() | optional
+    assert {*journey, "answers"} == {key.name for key in TABLE["journey"].fields}
 
 
 def test_dead_letters(door: Door, store: Path) -> None:
@@ -114,6 +119,7 @@ def test_dead_letters(door: Door, store: Path) -> None:
         assert row == {name: value for name, value in answered.items() if name not in ("items", "next")} | {
             "copies": answered["items"]
         }
+        assert answered.keys() - {"items", "next"} == {key.name for key in TABLE["dead_letters"].head}
     assert groups, "the real store has dead letters"
 
 
