@@ -28,11 +28,10 @@ from idcore.ids import Clock, Neighbours, Token, Verdict, Voting, describe, find
 from idcore.ids.clock import from_ms
 from idcore.ids.delivery import DeliveryText
 from idcore.ids.delivery_sentences import told
-from idcore.ids.describe import Seeds
+from idcore.ids.describe import Seeds, item_of
 from idcore.ids.identify import LOOK_ALIKES, case_of
 from idcore.ids.other_forms import LOOKED_AT, other_forms
 from idcore.ids.pasted_logs import PastedLogs
-from idcore.operations.readings import reading_item
 from idcore.presentation.export import csv_of_ids, json_lines, to_stream
 
 _CHUNK = 1 << 16
@@ -84,7 +83,7 @@ def _write(rows: Iterator[dict[str, Any]], options: argparse.Namespace, said: De
     form = options.format or ("table" if sys.stdout.isatty() else "json")
     if form in ("json", "jsonl"):
         words = catalogue.words()
-        sys.stdout.writelines(json_lines(reading_item(row, words) for row in rows))
+        sys.stdout.writelines(json_lines(item_of(row, words) for row in rows))
     elif form == "csv":
         to_stream(csv_of_ids(_flat(rows) if options.all else rows), sys.stdout)
     else:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from idcore.base.catalogue import Words
 from idcore.ids import clock as clocks
 from idcore.ids import makers
 from idcore.ids.assumptions import assumed
@@ -87,6 +89,11 @@ _RECORD_APART = timedelta(milliseconds=BORN_APART_MS)
 _CLOCKS_APART, _FIRST_RELEASE = timedelta(days=1), datetime(2012, 1, 1, tzinfo=UTC)
 _LESS: dict[Certainty | None, Certainty] = {"certain": "likely", "likely": "possible", "possible": "possible"}
 _NOTHING: dict[str, Any] = dict.fromkeys(KEYS)
+
+
+def item_of(row: Mapping[str, Any], words: Words) -> dict[str, Any]:
+    """A row as JSON has it, of the command line, pages and programs: with what would show that it is wrong."""
+    return dict(row) | {"disproof": words(f"wrong_if.reading.{row['kind'] or 'none'}")}
 
 
 def describe(

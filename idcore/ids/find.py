@@ -225,6 +225,8 @@ class _Lines:
             len(begin[0]) + len(rest),
         )
         text = before[start : begin.end()] + rest
+        if start > begin.start() and len(begin[0]) in rules.CANDIDATE_DIGITS:
+            return  # `traceId=3a…` is whole, whatever `=3a` may be elsewhere
         if is_cut_in_two(before[start : begin.end()], rest, vouched(before, start)):
             yield Token(
                 text,

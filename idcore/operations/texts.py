@@ -14,7 +14,7 @@ from idcore.base.open_folders import file_status, is_file
 from idcore.ids import fields
 from idcore.ids.clock import Clock, from_ms
 from idcore.ids.delivery_sentences import told
-from idcore.ids.describe import Seeds
+from idcore.ids.describe import Seeds, item_of
 from idcore.ids.identify import case_of
 from idcore.intake import intake
 from idcore.intake.intake import Intake, Source
@@ -34,7 +34,6 @@ from idcore.operations.model import (
     Operation,
     Result,
 )
-from idcore.operations.readings import reading_item
 from idcore.presentation.triage import compared, compared_texts
 from idcore.scan.compare import Difference
 from idcore.sources.storage import opened
@@ -54,7 +53,7 @@ def _read(text: str, case: Any, clock: Clock) -> tuple[Intake, Clock]:
 def _decode(asked: CallArguments, caller: Caller) -> Result:
     text_intake, clock = _read(asked["text"], case_of(asked["case"], asked["lookalikes"]), asked.clock(caller.ground))
     rows = intake.rows_of(text_intake, clock, Seeds())
-    items = (reading_item(row, asked.words) for row in rows)
+    items = (item_of(row, asked.words) for row in rows)
     head = {"ids": len(text_intake.found), "rejected": len(text_intake.refused), "traces": list(text_intake.traces)}
     return Result(items, head)
 
@@ -64,8 +63,7 @@ def _explain(asked: CallArguments, caller: Caller) -> Result:
     text_intake, clock = _read(asked["text"], case_of(asked["case"], asked["lookalikes"]), asked.clock(caller.ground))
     rows = intake.rows_of(text_intake, clock, Seeds())
     items = (
-        reading_item(row, words) | {"fields": _fields(one, words)}
-        for one, row in zip(text_intake.items, rows, strict=True)
+        item_of(row, words) | {"fields": _fields(one, words)} for one, row in zip(text_intake.items, rows, strict=True)
     )
     said, _ = told(
         [claim for each in text_intake.said.values() for claim in each.found],

@@ -7,10 +7,10 @@ from datetime import datetime
 from itertools import tee
 from typing import Self
 
-from idcore.base.catalogue import Words
+from idcore.base.catalogue import Words, words
 from idcore.ids.clock import Clock
 from idcore.ids.dating import Dates
-from idcore.ids.describe import Seeds
+from idcore.ids.describe import Seeds, item_of
 from idcore.ids.identify import Case, case_of
 from idcore.intake.intake import (
     PASTED,
@@ -136,7 +136,7 @@ class Decoding:
         key = (str(clock.zone), clock.zone_source)
         if key not in self.made:
             for_csv, for_json = tee(rows_of(self.intake, clock, self.seeds))
-            csv, json = export.csv_of_ids(for_csv), export.json_lines(for_json)
+            csv, json = export.csv_of_ids(for_csv), export.json_lines(item_of(row, words()) for row in for_json)
             pairs = [("", next(csv)), *zip(json, csv, strict=True)]  # row by row: all rows at once are large
             self.made = {key: (export.file_of(row for _, row in pairs), export.file_of(row for row, _ in pairs))}
         return self.made[key]

@@ -358,3 +358,9 @@ def test_what_a_scan_says_of_one_id_proves_nothing_of_others() -> None:
     linked = [replace(tokens[0], born_ms=born, linked=True, assumed=("month", "zone")), tokens[1]]
     dates = dates_of([(judge(token), token) for token in linked], clock)
     assert dates.zone is None and dates.latest is None and dates.processes == {}
+
+
+def test_a_whole_trace_id_at_the_end_of_a_line_is_no_piece_of_an_id() -> None:
+    """Its `=3a` is no escape, and the year behind the line's end is none of its digits."""
+    text = "http 200 /pay traceId=3a0772443a0739141292a5429b952fe6\n2026-10-20 09:56:08.620 send ok\n"
+    assert [token.whole for token in find(text)] in ([], ["whole"])

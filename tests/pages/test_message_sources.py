@@ -24,12 +24,12 @@ from idcore.answers.lookup import (
     Way,
     WrongTerms,
     reason_text,
-    row_of,
 )
 from idcore.base.catalogue import upper, words
 from idcore.base.errors import CoreError
 from idcore.cli.parser import Usage, build_parser
 from idcore.cli.view import run
+from idcore.operations.found_messages import answer_item
 from tests.pages.test_pages import press, shown
 from tests.remoting.fake import UNIQ, record
 
@@ -95,7 +95,7 @@ def test_the_command_line_prints_its_rows_and_closes_it(capsys: pytest.CaptureFi
     before = Archive.closed
     assert view("json") == 1 and Archive.closed == before + 1
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert rows == [json.loads(json.dumps(row_of(answer))) for answer in Archive().look_up([UNIQ, GONE])]
+    assert rows == [json.loads(json.dumps(answer_item(answer, words()))) for answer in Archive().look_up([UNIQ, GONE])]
     assert [(row["found"], row["reason"], row["asked"]) for row in rows] == [
         (True, None, ["tape 7"]),
         (False, "expired", ["tape 7"]),

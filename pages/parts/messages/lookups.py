@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from idcore.answers.lookup import Answer, BodyRoom, copy_row, row_of, ways
+from idcore.answers.lookup import Answer, BodyRoom, copy_row, ways
 from idcore.answers.lookup.queries import Answers, LookupQuery, texts_of
 from idcore.base.catalogue import Words
+from idcore.base.catalogue import words as words_of
 from idcore.base.errors import CoreError
+from idcore.operations.found_messages import answer_item
 from idcore.presentation import export
 from idcore.presentation.html import answers
 from pages.parts import live, problems, scans, session
@@ -123,5 +125,5 @@ def answer_card(answer: Answer, view: View, *, fates: bool = True) -> None:
 def takeaway(last: Answers, words: Words) -> None:
     """The answers as JSON Lines, as the command line prints them."""
     room = BodyRoom()
-    lines = export.file_of(export.json_lines([row_of(answer, room) for answer in last.found]))
+    lines = export.file_of(export.json_lines([answer_item(answer, words_of(), room) for answer in last.found]))
     download(words("lookup.json"), lines, "lookup.jsonl", key="lookup-json", mime="application/x-ndjson")
