@@ -11,7 +11,7 @@ from datetime import UTC
 from idcore.base.catalogue import words
 from idcore.cli.complaint import complain, complain_of_missing
 from idcore.cli.parser import Usage, read_clock
-from idcore.operations.texts import comparison_items
+from idcore.operations.texts import COMPARED, comparison_items
 from idcore.presentation.export import csv_of_rows, json_lines, to_stream
 from idcore.presentation.reader import Reader
 from idcore.presentation.terminal import comparisons
@@ -20,12 +20,6 @@ from idcore.scan.compare import Unread, compare
 from idcore.scan.months import month_rows
 
 DONE, SOME_UNREADABLE = 0, 1
-# fmt: off
-KEYS = (
-    "kind", "subject", "before", "after", "both", "missing", "new", "only_before", "only_after",
-    "certainty", "disproof",
-)
-# fmt: on
 
 
 def run(options: argparse.Namespace) -> int:
@@ -61,7 +55,10 @@ def run(options: argparse.Namespace) -> int:
         print("\n".join(comparisons.comparison(comparison, Reader(words(), zone if options.zone else UTC))))
     else:
         items = comparison_items(rows, not problems, words())
-        to_stream(csv_of_rows(items, KEYS) if options.format == "csv" else json_lines(items), sys.stdout)
+        to_stream(
+            csv_of_rows(items, [one.name for one in COMPARED]) if options.format == "csv" else json_lines(items),
+            sys.stdout,
+        )
     for name, problem in dict.fromkeys(problems):
         complain(f"{name}: {problem}")
     return SOME_UNREADABLE if problems else DONE

@@ -55,6 +55,20 @@ class Problem(Exception):
         self.status, self.body, self.seconds = status, body, seconds
 
 
+class OwnLimit:
+    """So many places of each person; who wants one more waits for it."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._own = WeakValueDictionary[str, anyio.CapacityLimiter]()
+
+    def of(self, name: str) -> anyio.CapacityLimiter:
+        """The places of one person."""
+        own = self._own.get(name) or anyio.CapacityLimiter(self._most)
+        self._own[name] = own
+        return own
+
+
 class CallLimit:
     """So many calls at work, the others wait. One person has half of them at most, or one: a call may wait, too.
 
@@ -66,7 +80,7 @@ class CallLimit:
         self._all: anyio.CapacityLimiter | None = None  # made where the event loop is
         self._further: anyio.CapacityLimiter | None = None
         self._at_work = set[str]()  # who has a first call there
-        self._own = WeakValueDictionary[str, anyio.CapacityLimiter]()
+        self._own = OwnLimit(max(1, most // 2))
 
     async def run(self, caller: Caller, do: Callable[..., Answer], *given: Any) -> Answer:
         """What a function gives, called in a thread."""
@@ -74,9 +88,7 @@ class CallLimit:
         name = caller.visitor.name
         if name is None:  # without a log-in all are one
             return await run_sync(do, *given, limiter=every)
-        own = self._own.get(name) or anyio.CapacityLimiter(max(1, self._most // 2))
-        self._own[name] = own
-        async with own:
+        async with self._own.of(name):
             if name in self._at_work:
                 further = self._further = self._further or anyio.CapacityLimiter(self._most // 2 - 1)
                 async with further:
@@ -86,23 +98,6 @@ class CallLimit:
                 return await run_sync(do, *given, limiter=every)
             finally:
                 self._at_work.discard(name)
-
-
-class StreamLimit:
-    """So many long answers of one person on their way at once, the others wait: each holds what it is made of.
-
-    That is some 20 MB of a text of 1 MB, for as long as its reader likes.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._own = WeakValueDictionary[str, anyio.CapacityLimiter]()
-
-    def of(self, name: str) -> anyio.CapacityLimiter:
-        """The places of one person."""
-        own = self._own.get(name) or anyio.CapacityLimiter(self._most)
-        self._own[name] = own
-        return own
 
 
 class InFlight:

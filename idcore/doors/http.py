@@ -23,8 +23,8 @@ from idcore.doors import openapi
 from idcore.doors.calls import (
     CallLimit,
     InFlight,
+    OwnLimit,
     Problem,
-    StreamLimit,
     asking_again,
     call,
     limit_of,
@@ -44,7 +44,7 @@ LINES = "application/x-ndjson"
 SLOW = 30  # seconds for the body of a call
 UNREAD = 60  # seconds in which nothing of an answer is taken: then it ends
 AT_ONCE = 8  # calls at work; the others wait
-STREAMS = 4  # long answers of one person
+STREAMS = 4  # long answers of one person: of a text of 1 MB each holds some 20 MB, as long as its reader likes
 MOST_VALUES = 10_000  # of a call: both doors parse it where everybody is served
 SHORT = 600  # bytes of a call that is answered at once where that needs no file: a line, or some IDs
 _LINES_AT_ONCE = 200
@@ -58,7 +58,7 @@ class Api:
         self.entry = entry
         self._room = CallLimit(AT_ONCE)
         self._in_flight = InFlight()
-        self._streams = StreamLimit(STREAMS)
+        self._streams = OwnLimit(STREAMS)
         self._mcp: McpOverHttp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

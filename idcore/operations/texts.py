@@ -191,6 +191,19 @@ READING = (
 )
 # fmt: on
 
+COMPARED = (  # in the order of the CSV
+    Field("kind", "string", "uniq, client or offset"),
+    Field("subject", "string", "the process, or the broker"),
+    Field("before", "integer", "different IDs of the first input"),
+    Field("after", "integer", "different IDs of the second input"),
+    Field("both", "integer", "IDs of both"),
+    Field("missing", "integer", "how many only the first has"),
+    Field("new", "integer", "how many only the second has"),
+    Field("only_before", "array", "some that only the first has"),
+    Field("only_after", "array", "some that only the second has"),
+    CERTAINTY,
+    DISPROOF,
+)
 _TRACES = Field("traces", "array", "trace ids of the W3C traceparents in the text")
 OPERATIONS = (
     Operation(
@@ -231,19 +244,7 @@ OPERATIONS = (
         (*_of_side("first", "first"), *_of_side("second", "second"), CASE, LANG),
         "compare",
         _compare,
-        (
-            Field("kind", "string", "uniq, client or offset"),
-            Field("subject", "string", "the process, or the broker"),
-            Field("before", "integer", "different IDs of the first input"),
-            Field("after", "integer", "different IDs of the second input"),
-            Field("both", "integer", "IDs of both"),
-            Field("only_before", "array", "some that only the first has"),
-            Field("only_after", "array", "some that only the second has"),
-            Field("missing", "integer", "how many only the first has"),
-            Field("new", "integer", "how many only the second has"),
-            CERTAINTY,
-            DISPROOF,
-        ),
+        COMPARED,
         (
             Field("said", "string", "the answer in a sentence"),
             Field("unread", "array", "inputs that could not be read, each with its problem"),
