@@ -26,6 +26,7 @@ def each(
         return
     places = places[np.argsort(-weight[places], kind="stable")]
     listed = processes.listed.among((code, severity), weight[places])
+    processes.keep_rows(places[:listed].tolist())
     for at in places[:listed].tolist():
         finding = make(at)
         if finding is not None:
