@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -18,9 +19,26 @@ from pages.parts.widgets import page_link, show_html
 
 LIVE, LOOK = 0.25, 0.5  # seconds between two looks at whether there is news: while there is some, and at rest
 QUIET = 10.0  # seconds without news after which a page is at rest
-REST = 1  # a page is drawn again after so many times as long as it took
+REST = 3  # a page is drawn again after so many times as long as it took; the bar above it counts meanwhile
 _SUMMARY = "follow-summary"  # of this session: that of the tables in sight
-_DRAWN = "follow-drawn"  # of this session: when the page in sight was begun, of which tables, and how often it looks
+_DRAWN = "follow-drawn"  # of this session: the page in sight
+
+
+@dataclass(slots=True)
+class _Drawn:
+    """A page of a followed scan: when it was begun, of which tables, how often it looks, and how long it took."""
+
+    began: float
+    stamp: float
+    pace: float
+    seconds: float | None = None
+
+    def is_old(self, stamp: float, pace: float) -> bool:
+        """Whether it is to be drawn again. The first look after it was drawn tells how long that took."""
+        age = time.monotonic() - self.began
+        if self.seconds is None:
+            self.seconds = age
+        return age > REST * self.seconds and (stamp, pace) != (self.stamp, self.pace)
 
 
 def has_tables(run: Run) -> bool:
@@ -30,11 +48,12 @@ def has_tables(run: Run) -> bool:
 
 def bar(run: Run) -> None:
     """Above a page of a scan that goes on; the page is drawn again when there are other tables."""
-    pace = _pace(run)
-    st.session_state[_DRAWN] = (time.monotonic(), run_tables.stamp(run), pace)
+    drawn = _Drawn(time.monotonic(), run_tables.stamp(run), _pace(run))
+    st.session_state.pop(_DRAWN, None)
     if is_live(run):
         st.session_state[_SUMMARY] = run.summary
-        st.fragment(_ticking, run_every=pace)(run)
+        st.fragment(_ticking, run_every=drawn.pace)(run)
+        st.session_state[_DRAWN] = drawn
         _new_errors(run)
         return
     words = view().words
@@ -62,12 +81,8 @@ def _ticking(run: Run) -> None:
     follow = summary.get("follow")
     if job is None or follow is None:
         st.rerun()
-    began, *drawn = st.session_state[_DRAWN]
-    if "follow-took" not in st.session_state:
-        st.session_state["follow-took"] = time.monotonic() - began
-    is_rested = time.monotonic() - began > REST * st.session_state["follow-took"]
-    if not paused and is_rested and [run_tables.stamp(run), _pace(run)] != drawn:
-        st.session_state.pop("follow-took", None)
+    drawn = st.session_state.get(_DRAWN)  # none while the page itself is drawn
+    if drawn is not None and drawn.is_old(run_tables.stamp(run), _pace(run)) and not paused:
         st.rerun()
     texts = [follow_texts.standing(follow, words, shown.zone), *run_texts.sizes(summary, words)]
     texts += follow_texts.left_out(follow, words)
