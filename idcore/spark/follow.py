@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from idcore.answers.findings import all_rules, line_locations
+from idcore.answers.findings.line_locations import LineFacts
+from idcore.answers.findings.model import Finding
 from idcore.base.errors import CoreError
 from idcore.ids.clock import machine_zone, zone_text
 from idcore.runs.background_run import Ask, permitted
@@ -47,8 +49,8 @@ LOOK = 0.1  # seconds between two looks at whether there is news
 ASKED = "asked.json"
 TRIES = 5  # to begin again without a batch between them
 PAUSE = 1.0  # seconds before each
-LOOKED = 5.0  # seconds for which a look at the lines of a large input is good enough
-REST = 1  # a refresh is followed by a pause of so many times as long; where others had the cores, as it had them
+LOOKED = 5.0  # seconds for which a look at the lines of an input that is not small is good enough
+REST = 1  # after a refresh there is a pause of so many times the processor time that its thread took
 _CONF = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.streaming.minBatchesToRetain": "10",
@@ -112,6 +114,7 @@ class Follower:
         )
         self.now = FollowStatus("starting")
         self._looked: tuple[float, LineEvidence] | None = None
+        self._searched: tuple[float, LineFacts] | None = None
         self._last_batch_at = datetime.now(UTC)
 
     def run(self, stop: threading.Event) -> dict[str, Any]:
@@ -196,10 +199,9 @@ class Follower:
             if now == shown or time.monotonic() < pause_until:
                 continue
             shown = now
-            began, used = time.monotonic(), time.process_time()
+            used = time.thread_time()
             self._refresh(folder, query)
-            took = min(time.monotonic() - began, time.process_time() - used)
-            pause_until = time.monotonic() + REST * took
+            pause_until = time.monotonic() + REST * (time.thread_time() - used)
 
     def _refresh(self, folder: LiveFolder, query: StreamingQuery | None) -> dict[str, Any]:
         """Writes the tables of what has come until now."""
@@ -215,7 +217,7 @@ class Follower:
         never = threading.Event()
         evidence = self._look(tables, files) if query is not None else None
         seen, of_ids = judge(tables, {}, replace(scan, at=at), files, never, evidence)
-        placed = line_locations.place(all_rules.of_groups(seen, of_ids), files)
+        placed = self._placed(all_rules.of_groups(seen, of_ids), files, query is None)
         folder.write(tables | judged_tables(seen, placed, tables["processes"]), last=query is None)
         summary = summarise(folder.path, files)
         summary |= judged_counts(seen, placed, summary["text_bytes"])
@@ -246,10 +248,17 @@ class Follower:
 
     def _look(self, tables: Tables, files: Sequence[InputFile]) -> LineEvidence:
         """What the lines say. Of a large input that is a sample, which is taken again only after `LOOKED` seconds."""
-        size, held = sum(file.size - file.start for file in files), self._looked
-        if held is None or size <= MOST_BYTES_FOR_NAMES or time.monotonic() - held[0] > LOOKED:
+        held = self._looked
+        if held is None or _is_old(held[0], files):
             held = self._looked = time.monotonic(), look(tables, self.options.scan, files, threading.Event())
         return held[1]
+
+    def _placed(self, findings: Sequence[Finding], files: Sequence[InputFile], last: bool) -> list[Finding]:
+        """The findings with the lines of their ids, which are looked for as often."""
+        held = self._searched
+        if held is None or last or _is_old(held[0], files):
+            held = self._searched = time.monotonic(), line_locations.search(findings, files)
+        return line_locations.with_places(findings, held[1])
 
     def _unread(self) -> dict[Path, int]:
         """Bytes of the records of topics that are in files and not in the tables; of binary ones nothing is read."""
@@ -274,6 +283,12 @@ class Follower:
         available = (latest or {}).get("available", {})
         unread = sum(max(0, size - inputs[int(n)].size) for n, size in available.items() if int(n) in inputs)
         return unread if self._kafka is None else unread + self._kafka.behind()
+
+
+def _is_old(looked: float, files: Sequence[InputFile]) -> bool:
+    """Whether lines are looked at again: those of small inputs each time."""
+    size = sum(file.size - file.start for file in files)
+    return size <= MOST_BYTES_FOR_NAMES or time.monotonic() - looked > LOOKED
 
 
 def was_followed(out: Path) -> bool:

@@ -69,12 +69,31 @@ class _Broker:
     succeeded: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class LineFacts:
+    """What lines contain of the ids of findings: the ids by label and text, and what they say by the subject."""
+
+    needles: Mapping[tuple[str, str], _Needle] = field(default_factory=dict)
+    hosts: Mapping[str, _Hosts] = field(default_factory=dict)
+    brokers: Mapping[str, _Broker] = field(default_factory=dict)
+
+
 def place(findings: Sequence[Finding], files: Sequence[InputFile]) -> list[Finding]:
     """The findings, their evidence with `places` of the ids and, where lines show them, born hosts and broker names."""
+    return with_places(findings, search(findings, files))
+
+
+def with_places(findings: Sequence[Finding], facts: LineFacts) -> list[Finding]:
+    """The same of lines that were searched for these findings, or a little earlier for others: then some lack it."""
+    return [_with(finding, facts) for finding in findings]
+
+
+def search(findings: Sequence[Finding], files: Sequence[InputFile]) -> LineFacts:
+    """Looks for the ids of findings in the lines of small inputs; nothing is looked for in others."""
     total = sum(file.size for file in files)
     # The lines of a commit log are made from its records: they have no place in a file.
     if total > limits.MOST_PLACED or any(file.kind == COMMITLOG for file in files):
-        return list(findings)
+        return LineFacts()
     most = limits.MOST_SEARCHED // max(total, 1)
     first_ids = [(finding, finding.evidence.ids[0]) for finding in findings if finding.evidence.ids]
     asked = [(finding.subject, text) for finding, text in first_ids if _asks(finding, "born_hosts")]
@@ -101,7 +120,7 @@ def place(findings: Sequence[Finding], files: Sequence[InputFile]) -> list[Findi
                 _born(piece.text, one)
             for other in doubtful:
                 other.succeeded = failed_sends.succeeded(piece.text, other.start)
-    return [_with(finding, needles, hosts, brokers) for finding in findings]
+    return LineFacts(needles, hosts, brokers)
 
 
 def _ids(finding: Finding) -> list[tuple[str, str]]:
@@ -182,12 +201,8 @@ def _around(finding: Finding, placed: Mapping[str, Mapping[str, Any]]) -> dict[s
     return figures | ({"also": ["gap_lines"]} if {"gap_after_at", "gap_before_at"} <= figures.keys() else {})
 
 
-def _with(
-    finding: Finding,
-    needles: Mapping[tuple[str, str], _Needle],
-    hosts: Mapping[str, _Hosts],
-    brokers: Mapping[str, _Broker],
-) -> Finding:
+def _with(finding: Finding, facts: LineFacts) -> Finding:
+    needles, hosts, brokers = facts.needles, facts.hosts, facts.brokers
     known = {named[1]: needles[named] for named in _ids(finding) if named in needles}
     placed = {text: needle.place for text, needle in known.items() if needle.place is not None}
     more: dict[str, Any] = {"places": list(placed.values())} if placed else {}
