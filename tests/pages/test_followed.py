@@ -17,6 +17,7 @@ from idcore.answers.findings.model import Finding, rest, to_table
 from idcore.base.catalogue import words
 from idcore.runs.runs import Run
 from idcore.server import jobs
+from pages.parts.runs import follow
 from pages.parts.triage import wall
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_pages import press, shown
@@ -97,3 +98,23 @@ def test_a_page_of_a_followed_scan_leads_to_its_wall_display(open_page: Open, fo
     (link,) = [link for link in app.main.get("page_link") if link.proto.label == "Wall display"]
     assert link.proto.page == "findings" and f"run={RUN}" in link.proto.query_string
     assert "wall=1" in link.proto.query_string
+
+
+def test_a_page_is_drawn_again_after_three_times_what_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page takes is known only when it has been drawn; else it would be drawn all the time."""
+    clock = SimpleNamespace(now=100.0)
+    monkeypatch.setattr(follow, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    drawn = follow._Drawn(clock.now, 1.0, follow.LIVE)
+    clock.now += 0.5
+    assert not drawn.is_old(2.0, follow.LIVE) and drawn.seconds == 0.5
+    clock.now += 0.5 * (follow.REST - 1)
+    assert not drawn.is_old(2.0, follow.LIVE)
+    clock.now += 0.1
+    assert drawn.is_old(2.0, follow.LIVE) and drawn.is_old(1.0, follow.LOOK)
+    assert not drawn.is_old(1.0, follow.LIVE), "nothing is new"
+
+
+def test_the_bar_does_not_take_its_own_first_look_for_the_end_of_its_page(open_page: Open, found: Found) -> None:
+    found(shared(1))
+    app = open_page("findings", run=RUN)
+    assert app.session_state[follow._DRAWN].seconds is None

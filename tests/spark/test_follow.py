@@ -11,12 +11,17 @@ from contextlib import contextmanager
 from itertools import count, pairwise
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from idcore.__main__ import main
+from idcore.answers.findings import line_locations
+from idcore.answers.findings.line_locations import LineFacts
+from idcore.answers.findings.model import Finding
 from idcore.base.errors import CoreError
 from idcore.runs.runs import Runs
+from idcore.sources.inputs import list_files
 from idcore.spark import background, follow
 from idcore.spark.job import FollowOptions, ScanOptions
 from tests.source_code import ROOT
@@ -89,11 +94,11 @@ class _AlwaysNew:
         return next(self._batches)
 
 
-@pytest.mark.parametrize(("worked", "pause"), [(0.5, 0.5), (4.0, 2.0)])
+@pytest.mark.parametrize("worked", [0.5, 2.0])
 def test_a_refresh_is_followed_by_a_pause_as_long_as_it_worked(
-    worked: float, pause: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    worked: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It takes two seconds. Where others have the cores it works for less, and with two threads for more."""
+    """It takes two seconds. Where others have the cores it works for less."""
     clock, refreshed = SimpleNamespace(now=0.0, used=0.0), list[float]()
 
     def refresh(*_: object) -> None:
@@ -104,11 +109,44 @@ def test_a_refresh_is_followed_by_a_pause_as_long_as_it_worked(
         clock.now += seconds
         return clock.now > 60
 
-    times = SimpleNamespace(monotonic=lambda: clock.now, process_time=lambda: clock.used)
+    times = SimpleNamespace(monotonic=lambda: clock.now, thread_time=lambda: clock.used)
     monkeypatch.setattr(follow, "time", times)
     follower = follow.Follower([str(tmp_path)], tmp_path / "out", FollowOptions(ScanOptions()))
     monkeypatch.setattr(follower, "_refresh", refresh)
     follower._state = _AlwaysNew()  # type: ignore[assignment]
     follower._follow(None, SimpleNamespace(isActive=True), None, SimpleNamespace(wait=wait))  # type: ignore[arg-type]
     gaps = {round(after - before - 2.0, 1) for before, after in pairwise(refreshed)}
-    assert gaps <= {pause, round(pause + follow.LOOK, 1)} and len(refreshed) > 10
+    assert gaps <= {worked, round(worked + follow.LOOK, 1)} and len(refreshed) > 10
+
+
+def test_lines_of_what_is_not_small_are_searched_every_five_seconds_and_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Findings of the last search keep their places meanwhile; a refresh would read the whole input each time."""
+    clock, searches = SimpleNamespace(now=0.0), list[float]()
+    monkeypatch.setattr(follow, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    search = line_locations.search
+
+    def searched(*given: Any) -> LineFacts:
+        searches.append(clock.now)
+        return search(*given)
+
+    monkeypatch.setattr(line_locations, "search", searched)
+    ids = [f"0A000001000118B4AAC200000000{counter:04X}" for counter in range(2)]
+    log = tmp_path / "app.log"
+    log.write_text(f"first {ids[0]}\nthen {ids[1]}\n")
+    files = list_files([str(log)])
+    one, other = (Finding.of("expired", text, 1, {"ids": [text]}) for text in ids)
+    follower = follow.Follower([str(log)], tmp_path / "out", FollowOptions(ScanOptions()))
+
+    def places(finding: Finding, last: bool = False) -> list[int]:
+        (placed,) = follower._placed([finding], files, last)
+        return [place["line"] for place in placed.evidence.places]
+
+    assert places(one) == [1] and places(other) == [2] and len(searches) == 2, "small inputs are searched each time"
+    monkeypatch.setattr(follow, "MOST_BYTES_FOR_NAMES", 10)
+    clock.now = follow.LOOKED
+    assert places(other) == [2] and places(one) == [] and len(searches) == 2
+    assert places(one, last=True) == [1] and len(searches) == 3
+    clock.now += follow.LOOKED + 1
+    assert places(one) == [1] and len(searches) == 4
