@@ -36,24 +36,9 @@ _HEX_WORD = re.compile(r"[0-9A-Fa-f]+")
 # What may be between a label and its value: `msgId=`, `"msgId":"`, `\"msgId\": \"`, `OffsetID:      `,
 # `Message ID: `, `%22msgId%22%3A%22`, `消息ID： `, `id -> [`, "msgId: `", `UNIQ_KEY为：`.
 _SIGNS = " \t\"'\\=:：[({<`为是"
-_ESCAPED_SIGNS = (
-    "%22",
-    "%27",
-    "%3A",
-    "%3a",
-    "%3D",
-    "%3d",
-    "%5B",
-    "%5b",
-    "%20",
-    "\\u0022",
-    "\\x22",
-    "->",
-    "=3D",
-    "=3A",
-    "=22",
-)
-_NAMING = ("=", ":", "：", "%3A", "%3a", "%3D", "%3d", "->", "=3D", "=3A")
+_NAMING = frozenset(("=", ":", "：", "->"))
+_ESCAPED_FRONT = re.compile(r"(?:%(?:25)?|\\x|\\u00)[0-9A-Fa-f]{2}(?=[A-Za-z_])")
+_LONGEST_FRONT = 6
 _SIGNS_MOST = 40
 _NAME = re.compile(r"(?:\bmessage )?[A-Za-z_][A-Za-z0-9_]*\Z", re.IGNORECASE)
 # A path of Windows in front of a name, `C:\temp\`: the letter behind it escapes nothing.
@@ -512,40 +497,58 @@ def _bytes(text: str) -> bytes:
 
 def _label(text: str, start: int) -> str | None:
     """The label in front of a value, past quotes, brackets and one of the signs that give a name its value."""
-    before = text[max(0, start - _SIGNS_MOST) : start]
-    bare = before.rstrip(_SIGNS)
-    while bare.endswith(_ESCAPED_SIGNS):
-        sign = next(sign for sign in _ESCAPED_SIGNS if bare.endswith(sign))
-        bare = bare[: -len(sign)].rstrip(_SIGNS)
-    if not bare or not (bare[-1].isalnum() or bare[-1] == "_"):
+    before = bare = text[max(0, start - _SIGNS_MOST) : start]
+    signs = set[str]()
+    while True:
+        rest = bare.rstrip(_SIGNS)
+        signs.update(bare[len(rest) :])
+        arrow = rest.endswith("->")
+        sign, begin = ("->", len(rest) - 2) if arrow else rules.sign_before(rest, len(rest))
+        if not arrow and (begin >= len(rest) - 1 or sign not in _SIGNS):
+            break
+        signs.add(sign)
+        bare = rest[:begin]
+    if not rest or not (rest[-1].isalnum() or rest[-1] == "_"):
         return None
-    signs = before[len(bare) :]
-    end = start - len(signs)
+    end = start - (len(before) - len(rest))
     match = _NAME.search(text[max(0, end - _SIGNS_MOST) : end])
     if match is None:
         return None
     begin = end - len(match.group())
-    name, before = match.group(), text[max(0, begin - 1) : begin]
+    front = max(0, begin - _LONGEST_FRONT)
+    if (escaped := _ESCAPED_FRONT.search(text[front:end])) is not None:
+        begin = max(begin, front + escaped.end())
+    name, before = text[begin:end], text[max(0, begin - 1) : begin]
     if before != "\\" or _PATH.search(text[max(0, begin - _PATH_MOST) : begin]) is None:
         name = rules.behind_escape(name, before)
     if name.lower() in _NAMES:
         return intern(name)  # a thousand lines have one name
     name = name.rpartition(" ")[2]
-    if name.lower() not in _NAMES and not any(sign in signs for sign in _NAMING):
+    if name.lower() not in _NAMES and signs.isdisjoint(_NAMING):
         return None  # only blanks between: a word of the sentence, not a name
     if len(name) >= 8 and _HEX_WORD.fullmatch(name):
         return None
     return name
 
 
+# The same as bytes: a quote, and what gives a name its value. In front of a name may be the end of an escape.
+_QUOTE_BYTES = rb"(?:\\{0,7}[\"']|&(?:quot|apos|#34|#39);|%(?:25)?2[27]|\\u002[27])?"
+_VALUE_BYTES = rb"\s?(?:[=:]|[%=](?:25)?3[ADad])\s?"
+_FRONT_BYTES = rb"(?:\b|(?:%(?:25)?|\\u00)[0-9A-Fa-f]{2})"
+
+
 def behind_label(label: str, digits: bytes) -> re.Pattern[bytes]:
-    """An id behind a label, as the scan reads them: `msgId=`, `"msgId": "`."""
-    return re.compile(rb"\b" + re.escape(label.encode()) + rb"[\"']?\s?[=:]\s?[\"']?(" + digits + rb")")
+    """An id behind a label, as the scan reads them: `msgId=`, `"msgId": "`, `%22msgId%22%3A%22`."""
+    name = re.escape(label.encode())
+    return re.compile(_FRONT_BYTES + name + _QUOTE_BYTES + _VALUE_BYTES + _QUOTE_BYTES + rb"(" + digits + rb")")
 
 
 def vouched(text: str, start: int) -> bool:
     """Whether the name in front of a string vouches that it is an ID."""
     end = start
-    while end and start - end < rules.LABEL_SIGNS_MOST and text[end - 1] in rules.LABEL_SIGNS:
-        end -= 1
+    for _ in range(rules.LABEL_SIGNS_MOST):
+        sign, begin = rules.sign_before(text, end)
+        if not sign or sign not in rules.LABEL_SIGNS:
+            break
+        end = begin
     return rules.vouches(text[max(0, end - 16) : end])

@@ -47,6 +47,13 @@ VOUCHING_LABELS = ("msgid", "msgids", "messageid", "uniq_key", "transactionid")
 TRACEPARENT = "traceparent"  # what names the trace ID of one, besides a name in front
 LABEL_SIGNS = " \"':=[,"
 LABEL_SIGNS_MOST = 4
+# A sign as it is, a quote behind backslashes (JSON in JSON), or escaped: `&quot;` of pages, `%22` and `%2522` of
+# addresses, `=22` of mail, `\x22` and `\u0022` of JSON.
+ENTITIES = {"&quot;": '"', "&apos;": "'", "&gt;": ">", "&#34;": '"', "&#39;": "'", "&#x22;": '"', "&#x27;": "'"}
+BACKSLASHES_MOST = 7
+_LONGEST_SIGN = BACKSLASHES_MOST + 1
+_QUOTE = re.compile(rf"\\{{0,{BACKSLASHES_MOST}}}[\"']\Z")
+_ESCAPED_SIGN = re.compile(r"(?:%(?:25)?|=|\\x|\\u00)([0-9A-Fa-f]{2})\Z")
 
 MASK_SIGNS_MOST = 28  # signs of a mask that are looked at
 
@@ -103,6 +110,25 @@ def is_key(label: str | None) -> bool:
     return label is not None and label.lower() in KEYS
 
 
+def sign_before(text: str, stop: int) -> tuple[str, int]:
+    """The sign in front of a place, and where it begins; what is no escape is the last character itself.
+
+    >>> [sign_before(text, len(text)) for text in ('a="', "a&quot;", "a%3A", "a%253D", '\\\\\\\\"', "ab", "")]
+    [('"', 2), ('"', 1), (':', 1), ('=', 1), ('"', 0), ('b', 1), ('', 0)]
+    """
+    start = max(0, stop - 1)
+    last = text[start:stop]
+    before = text[max(0, stop - _LONGEST_SIGN) : stop]
+    if last in ("'", '"') and last:
+        return last, stop - len(_QUOTE.search(before)[0])  # type: ignore[index]
+    if last == ";":
+        entity = before[before.rfind("&") :]
+        return (ENTITIES[entity], stop - len(entity)) if entity in ENTITIES else (last, start)
+    if last.isalnum() and (escaped := _ESCAPED_SIGN.search(before)) is not None:
+        return chr(int(escaped[1], 16)), stop - len(escaped[0])
+    return last, start
+
+
 def vouches(label: str | None) -> bool:
     """Whether a name ends, in letters of any case, in one that vouches."""
     return label is not None and label.lower().endswith(VOUCHING_LABELS)
@@ -151,14 +177,17 @@ def is_of_traceparent(before: str, behind: str) -> bool:
 def other_thing(before: str) -> str:
     """What the text in front of a string names that is no message: a signature, hash, key or trace; else nothing.
 
-    >>> [other_thing(text) for text in ('"sign": "', "fileMd5=", "<traceId><![CDATA[", "msgId=")]
-    ['sign', 'md', 'trace', '']
+    >>> [other_thing(text) for text in ('"sign": "', "fileMd5=", "<traceId><![CDATA[", "sign&quot;:&quot;", "msgId=")]
+    ['sign', 'md', 'trace', 'sign', '']
     """
     signs = ""
     if before.endswith(_CDATA):
         before = before[: -len(_CDATA)]
-    while before and len(signs) < OTHER_SIGNS_MOST and before[-1] in OTHER_SIGNS:
-        signs, before = before[-1] + signs, before[:-1]
+    while before and len(signs) < OTHER_SIGNS_MOST:
+        sign, start = sign_before(before, len(before))
+        if sign not in OTHER_SIGNS:
+            break
+        signs, before = signs + sign, before[:start]
     if not any(sign in signs for sign in ":=>"):
         return ""  # a word of a sentence
     name = _NAME.search(before[-LONGEST_NAME:])[0]  # type: ignore[index]

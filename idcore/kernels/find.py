@@ -111,6 +111,9 @@ TRACES = np.array([thing in rules.TRACES for thing in rules.OTHER_THINGS])
 MESSAGES, MESSAGE_WITHIN, CELL_SIGNS_MOST = _words(rules.MESSAGE_WORDS), rules.MESSAGE_WITHIN, rules.CELL_SIGNS_MOST
 MASK_SIGNS_MOST = rules.MASK_SIGNS_MOST
 LONGEST_NAME, OTHER_SIGNS_MOST = rules.LONGEST_NAME, rules.OTHER_SIGNS_MOST
+LABEL_SIGNS_MOST, BACKSLASHES_MOST = rules.LABEL_SIGNS_MOST, rules.BACKSLASHES_MOST
+ENTITY_WORDS = np.array([int.from_bytes(entity.encode(), "little") for entity in rules.ENTITIES], np.uint64)
+ENTITY_SIGNS = np.array([(ord(sign), len(entity)) for entity, sign in rules.ENTITIES.items()])
 # The rows of THINGS by their last letter, a to z, and where in these those of each letter begin.
 BY_LAST = np.array(sorted(range(len(THINGS)), key=lambda row: rules.OTHER_THINGS[row][-1]))
 OF_LAST = np.array([sum(thing[-1] < chr(97 + letter) for thing in rules.OTHER_THINGS) for letter in range(27)])
@@ -198,15 +201,53 @@ def is_known(loaders, loader):
     return low < loaders.size and U(loaders[low]) == loader
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def digit_of(byte):
+    """The value of a hex digit; 255 of another byte."""
+    if is_digit(byte):
+        return byte - signs.ZERO
+    return (byte | 32) - signs.LOWER_A + 10 if signs.LOWER_A <= byte | 32 and byte | 32 <= signs.LOWER_F else 255
+
+
+@numba.njit(cache=True, nogil=True)
+def sign_before(p):
+    """The sign in front of p, and how many bytes it has: `rules.sign_before`."""
+    last, size = np.int64(load_8(p - U(1))), 1
+    if last == signs.QUOTE or last == signs.APOSTROPHE:
+        while size <= BACKSLASHES_MOST and load_8(p - U(size + 1)) == signs.BACKSLASH:
+            size += 1
+        return last, size
+    if last == signs.SEMICOLON:
+        word = load_64(p - U(8))
+        for row in range(ENTITY_WORDS.size):
+            if word >> U(64 - 8 * ENTITY_SIGNS[row, 1]) == ENTITY_WORDS[row]:
+                return ENTITY_SIGNS[row, 0], ENTITY_SIGNS[row, 1]
+        return last, 1
+    high, low = digit_of(np.int64(load_8(p - U(2)))), digit_of(last)
+    if high > 15 or low > 15:
+        return last, 1
+    before, second = load_8(p - U(3)), load_8(p - U(4))
+    if before == signs.PERCENT or before == signs.EQUALS:
+        return high << 4 | low, 3
+    if before == signs.LOWER_X and second == signs.BACKSLASH:
+        return high << 4 | low, 4
+    if before == signs.FIVE and second == signs.TWO and load_8(p - U(5)) == signs.PERCENT:
+        return high << 4 | low, 5
+    if before == signs.ZERO and second == signs.ZERO:
+        if load_8(p - U(5)) == signs.LOWER_U and load_8(p - U(6)) == signs.BACKSLASH:
+            return high << 4 | low, 6
+    return last, 1
+
+
 @numba.njit(cache=True, nogil=True)
 def has_label(p):
     """True when the word in front of `p` names a msgId; at most 4 separators may be between."""
-    end = p - U(1)
-    for _ in range(4):
-        c = load_8(end)
-        if is_quote_or_space(c) or c == signs.COLON or c == signs.EQUALS or c == signs.BRACKET or c == signs.COMMA:
-            end -= U(1)
-    return ends_in_label(end)
+    for _ in range(LABEL_SIGNS_MOST):
+        c, size = sign_before(p)
+        if not (is_quote_or_space(c) or is_naming(c) or c == signs.BRACKET or c == signs.COMMA):
+            break
+        p -= U(size)
+    return ends_in_label(p - U(1))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -263,12 +304,12 @@ def other_thing(p):
         p -= U(9)
     names = False
     for _ in range(OTHER_SIGNS_MOST):
-        byte = load_8(p - U(1))
-        if byte == signs.COLON or byte == signs.EQUALS or byte == signs.GREATER:
+        byte, wide = sign_before(p)
+        if is_naming(byte) or byte == signs.GREATER:
             names = True
         elif not is_quote_or_space(byte) and byte != signs.BRACKET:
             break
-        p -= U(1)
+        p -= U(wide)
     if not names:
         return -1
     size = 0
@@ -315,10 +356,10 @@ def names_trace(p):
     """Whether the text in front of p names a trace ID. That of most logs, `traceId=`, is told at once."""
     end = p
     for _ in range(OTHER_SIGNS_MOST):
-        byte = load_8(end - U(1))
+        byte, wide = sign_before(end)
         if not (is_naming(byte) or is_quote_or_space(byte) or byte == signs.GREATER or byte == signs.BRACKET):
             break
-        end -= U(1)
+        end -= U(wide)
     last = load_8(end - U(1)) | 32
     if (
         last != signs.LOWER_D

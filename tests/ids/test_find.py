@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from idcore.ids import Token, find
+from idcore.ids.identify import judge
 from idcore.ids.rules import other_thing
 
 pytestmark = pytest.mark.quick
@@ -53,6 +54,25 @@ def places(text: str) -> list[tuple[str, int, int]]:
 )
 def test_a_label_can_say_that_its_value_is_something_else(label: str) -> None:
     assert other_thing(f"{label}=") == other_thing(rf"a\n{label}=") == other_thing(rf"\t{label}=") != ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r'{"message":"{\"sign\":\"',
+        r"{\\\"sign\\\":\\\"",
+        "{&quot;sign&quot;:&quot;",
+        "&lt;sign&gt;",
+        "%7B%22sign%22%3A%22",
+        "sign=3D",
+        r"\u0022sign\u0022:\u0022",
+    ],
+)
+def test_so_can_one_whose_signs_are_escaped(text: str) -> None:
+    """The commonest form of a signature in a log: JSON as a text in JSON."""
+    assert other_thing(text) == "sign"
+    token = next(find(f"{text}0A0A92F3577B1234AAC2129D0E0E4736"))
+    assert judge(token).reason == "other_name" and token.label in ("sign", None)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +164,14 @@ def test_only_whole_runs_of_32_34_and_56_digits_are_candidates(length: int) -> N
         ("UNIQ_KEY=", "UNIQ_KEY", True),
         ('"msgId":"', "msgId", True),
         ('"msgId" : "', "msgId", False),  # five signs: one more than the rule allows
-        ('\\"msgId\\":\\"', "msgId", False),
+        ('\\"msgId\\":\\"', "msgId", True),
+        ('\\\\\\"msgId\\\\\\":\\\\\\"', "msgId", True),  # JSON in JSON in JSON
+        ("&quot;msgId&quot;:&quot;", "msgId", True),
+        ("&#34;UNIQ_KEY&#34;:&#39;", "UNIQ_KEY", True),
+        ("%2522msgId%2522%253A%2522", "msgId", True),
+        ("\\u0022msgId\\u0022:\\u0022", "msgId", True),
+        ("%7BmsgId%3D", "msgId", True),
+        ("msgId&amp;", None, False),
         ("transactionId='", "transactionId", True),
         ("__transactionId__=", "__transactionId__", False),
         ("ORIGIN_MESSAGE_ID=", "ORIGIN_MESSAGE_ID", False),
@@ -154,7 +181,7 @@ def test_only_whole_runs_of_32_34_and_56_digits_are_candidates(length: int) -> N
         ("Message ID: ", "Message ID", False),
         ("消息ID： ", "ID", False),
         ("MsgId:", "MsgId", True),
-        ("%22msgId%22%3A%22", "msgId", False),
+        ("%22msgId%22%3A%22", "msgId", True),
         ("msgId ", "msgId", True),
         ("KEYS=", "KEYS", False),
         ("queryMsgById -i ", None, False),
