@@ -55,13 +55,14 @@ def _chart_code() -> str:
     return files[0].name if files else ""
 
 
-def follow(theme: str, entries: Mapping[str, str], home: str) -> None:
+def follow(theme: str, lang: str, entries: Mapping[str, str], home: str) -> None:
     """Runs the page again when the theme is no longer the one it was drawn in; fetches the code of charts early.
 
+    The page says its language, for screen readers and translators: Streamlit's own page is always English.
     `entries` has the page that the menu's entry of each page leads to, and `home` the page of the console's address.
     """
     if streamlit_private.runtime() is not None:
-        data = {"theme": theme, "charts": _chart_code(), "entries": dict(entries), "home": home}
+        data = {"theme": theme, "lang": lang, "charts": _chart_code(), "entries": dict(entries), "home": home}
         _component("watch")(data=data, key="browser-watch", on_theme_change=lambda: None, height=1)
 
 

@@ -57,6 +57,7 @@ export default function ({ data, setStateValue }) {
   stop();
   const app = document.querySelector(".stApp");
   let last = data.theme;
+  document.documentElement.lang = data.lang;
   document.body.dataset.drawnIn = last; // a test waits for it: the ground has the new colours before the figures have
   const code = document.querySelector('script[type="module"][src*="/static/js/"]');
   if (code && data.charts) {
