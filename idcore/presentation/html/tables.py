@@ -44,6 +44,8 @@ def measured(row: Any, by: str, words: Words) -> str:
     if by == "missing":
         if not is_countable(row):
             return UNKNOWN
+        if row.get("sample"):  # what of it is missing is in other logs
+            return words("producers.sample")
         lost = row.get("lost", row["missing"])
         return words.share(lost, row["produced"]) if lost else "0%"
     if by == "rate":
