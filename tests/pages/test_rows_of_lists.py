@@ -393,7 +393,8 @@ def test_the_next_wrap_is_where_the_line_reaches_the_top() -> None:
     row = {"layout": "uniq_v4", "rate_per_second": 100.0, "produced": 5_000, "tracks": 1, "last_counter": 65_036}
     every, at = counter_rows.next_wrap(row | {"last_sent_at": pd.Timestamp(START)}) or (None, None)
     assert every == timedelta(seconds=655.36) and at == START + timedelta(seconds=5)
-    for other in ({"rate_per_second": None}, {"tracks": 2}, {"produced": 20}, {"rate_per_second": 1e-6}):
+    restarted = {"tracks": 1, "chains": 2}
+    for other in ({"rate_per_second": None}, {"tracks": 2}, restarted, {"produced": 20}, {"rate_per_second": 1e-6}):
         assert counter_rows.next_wrap(row | {"last_sent_at": None} | other) is None
 
 

@@ -69,11 +69,15 @@ def widest_gap(points: pd.DataFrame) -> Gap | None:
 
 
 def next_wrap(row: dict[str, Any]) -> tuple[timedelta, datetime | None] | None:
-    """How often a counter wraps at its mean rate, and when it will next; None where few IDs or no rate show it."""
+    """How often a counter wraps at its mean rate, and when it will next; None where few IDs or no rate show it.
+
+    None too of a process that restarted: its mean is over a counter that began again.
+    """
     rate = row["rate_per_second"]
     if not is_countable(row) or rate is None or rate != rate or rate <= 0 or row["produced"] < LEAST_IDS:
         return None
-    if row["tracks"] > 1 or COUNTER_WRAP / rate > LONGEST.total_seconds():
+    restarted = row.get("chains") is not None and row["chains"] > row["tracks"]
+    if row["tracks"] > 1 or restarted or COUNTER_WRAP / rate > LONGEST.total_seconds():
         return None
     every = timedelta(seconds=COUNTER_WRAP / rate)
     last = row["last_sent_at"]
