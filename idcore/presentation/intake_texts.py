@@ -66,7 +66,7 @@ def common_sentences(intake: Intake, clock: Clock, reader: Reader) -> list[str]:
     aspects = _aspects(distinct.values(), clock, reader) if len(distinct) > 1 else {}
     for name, values in aspects.items():
         if len(values) == 1:
-            alike.append(words(f"list.{name}", value=escaped(next(iter(values)))))
+            alike.append(_aspect(name, values, words))
         elif name == "minute":
             apart.append(words("list.between", first=min(values), last=max(values)))
         else:
@@ -78,7 +78,16 @@ def common_sentences(intake: Intake, clock: Clock, reader: Reader) -> list[str]:
     if again := [text for text, n in times.items() if n > 1]:
         some = [f"{text} ({times[text]:,})" for text in again]
         said.append(words("list.again", n=words.count("id", len(again)), ids=words.first(some, NAMED)))
+        theirs = _aspects([distinct[text] for text in again], clock, reader) if len(again) > 1 else {}
+        own = [_aspect(name, values, words) for name, values in theirs.items() if len(values) == 1]
+        if only := [text for text in own if text not in alike]:
+            said.append(words("list.again_common", what=words.listed(only)))
     return said
+
+
+def _aspect(name: str, values: Iterable[str], words: Words) -> str:
+    """The one value that IDs have in common."""
+    return words(f"list.{name}", value=escaped(next(iter(values))))
 
 
 def other_lines(intake: Intake, words: Words) -> str:

@@ -193,3 +193,13 @@ def test_a_link_to_a_list_has_each_id_as_often_as_the_list() -> None:
 @pytest.mark.parametrize("around", ["{},", '"{}"', "\ufeff{}", "{}\0", " {} ;"])
 def test_what_is_copied_with_an_id_is_no_part_of_it(around: str) -> None:
     assert identify_alone(around.format(LOW)).best is not None
+
+
+def test_what_repeated_ids_have_in_common_is_said_where_not_all_have_it() -> None:
+    """ "Charged twice": 40 IDs of two processes, and all that are there twice are of one of them."""
+    ids = [uniq(0x0A000001, pid, JAVA, DAY_20 + 40 * n, n) for pid in (1, 2) for n in range(20)]
+    said = common("\n".join(ids + ids[20:25]))
+    assert "5 IDs more than once" in said
+    assert "Those that are there more than once are all of process 10.0.0.1 pid 2" in said
+    assert "are all of" not in common("\n".join(ids + ids[18:22]))
+    assert "are all of" not in common("\n".join(ids[:20] + ids[:2])), "all of the list are of that process"

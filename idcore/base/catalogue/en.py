@@ -221,6 +221,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "list.lines_rejected": "{n} with nothing but rejected strings ({reasons})",
     "list.most": "{n} of {of} ({share}) are of {what}.",
     "list.again": "{n} more than once: {ids}.",
+    "list.again_common": "Those that are there more than once are all of {what}.",
     "list.host": "host {value}",
     "list.process": "process {value}",
     "list.maker": "the client ({value})",

@@ -210,6 +210,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "list.lines_rejected": "{n}只有被忽略的字符串（{reasons}）",
     "list.most": "{of} 个中有 {n} 个（{share}）属于{what}。",
     "list.again": "重复出现的有 {n}：{ids}。",
+    "list.again_common": "重复出现的 ID 全部属于{what}。",
     "list.host": "主机 {value}",
     "list.process": "进程 {value}",
     "list.maker": "客户端（{value}）",
