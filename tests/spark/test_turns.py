@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from idcore.policy.access import WITHOUT_LOGIN, Visitor
 from idcore.runs.runs import Runs
 from idcore.spark import background, scan_queue
 from idcore.spark.background import Job
 from idcore.spark.job import ScanOptions
 
-Begin = Callable[[str, int], Job]
+Begin = Callable[..., Job]
 
 
 def until(true: Callable[[], bool]) -> None:
@@ -44,11 +45,11 @@ def gates(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, threading.Event
 
 @pytest.fixture
 def begin(tmp_path: Path) -> Begin:
-    def started(name: str, size: int) -> Job:
+    def started(name: str, size: int, visitor: Visitor = WITHOUT_LOGIN) -> Job:
         path = tmp_path / name
         with path.open("wb") as file:
             file.truncate(size)
-        return background.start(Runs(tmp_path / "runs").create(name), [str(path)], ScanOptions())
+        return background.start(Runs(tmp_path / "runs", visitor).create(name), [str(path)], ScanOptions())
 
     return started
 
@@ -83,3 +84,24 @@ def test_what_has_no_size_counts_as_large(tmp_path: Path) -> None:
     assert scan_queue.of([str(small)], None) is scan_queue._small
     for paths, store in (([str(tmp_path)], None), (["s3://bucket/a.log"], None), ([str(small)], "/data/store")):
         assert scan_queue.of(paths, store) is scan_queue._large
+
+
+def test_one_person_does_not_have_all_places(gates: dict[str, threading.Event], begin: Begin) -> None:
+    """Four packed files of 8 MiB that unpack for an hour held everybody's scans, and eight more waited before them."""
+    ann, bob, eve = (Visitor(name, frozenset({"viewer"})) for name in ("ann", "bob", "eve"))
+    own = [begin(f"ann-{number}", 1, ann) for number in range(6)]
+    until(lambda: len(gates) == 2)
+    begin("bob-0", 1, bob)
+    begin("bob-1", 1, bob)
+    until(lambda: {"bob-0", "bob-1"} <= gates.keys())
+    late = begin("eve-0", 1, eve)
+    until(lambda: late.progress().place == 1)  # the four of ann that came before have to wait
+    assert len(gates) == 4 and sum(job.progress().place > 0 for job in own) == 4
+    gates[next(name for name in gates if name.startswith("ann"))].set()
+    until(lambda: "eve-0" in gates)
+    assert len(gates) == 5
+    for job in own:
+        job.cancel()
+    for gate in gates.values():
+        gate.set()
+    assert all(job.wait(30).state in ("done", "cancelled") for job in (*own, late))
