@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from idcore.base import temporary
 from idcore.base.errors import CoreError
 from idcore.intake.allowed import check, check_apart, inside, roots_of, shown, store_in
+from idcore.server.logins import Entrance
 from idcore.sources.uris import is_below
+from pages.parts import scans
 
 pytestmark = pytest.mark.quick
 
@@ -261,3 +264,17 @@ def test_an_open_folder_has_no_scans_of_others_in_it_and_is_in_none(tmp_path: Pa
 def test_open_places_are_shown_without_secrets() -> None:
     roots: list[Path | str] = [Path("/var/log"), "https://reader:hunter2@files.example/mq?X-Amz-Signature=hunter2"]
     assert shown(roots) == ["/var/log", "https://files.example/mq"]
+
+
+def test_with_a_login_the_temporary_folder_is_not_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stores that others upload are unpacked there: the page offered them to everybody who may scan folders."""
+    monkeypatch.setattr(scans.visitor, "entrance", lambda: Entrance("login"))
+    monkeypatch.setenv("IDCORE_RUNS", str(tmp_path / "runs"))
+    own = Path(temporary.own())
+    for opened in (own.parent, own):
+        monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(opened))
+        with pytest.raises(CoreError, match="TMPDIR is ") as refused:
+            scans.check_places()
+        assert refused.value.code == "start_places_own"
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path / "logs"))
+    scans.check_places()

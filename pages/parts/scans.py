@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from idcore.base import temporary
 from idcore.base.errors import CoreError, coded
 from idcore.base.open_folders import Roots
 from idcore.ids.identify import Case
@@ -312,7 +313,9 @@ def check_places() -> None:
     places.check(_configured())
     if visitor.entrance().mode != "open":
         own = {"runs": runs_root(), "audit_log": audit.path()}
-        places.check_apart(configured_roots(), {settings.name_of(name): path for name, path in own.items()})
+        named = {settings.name_of(name): path for name, path in own.items()}
+        # What others upload is unpacked there, and what they compare is copied there.
+        places.check_apart(configured_roots(), {**named, "TMPDIR": Path(temporary.own())})
 
 
 def guard() -> Roots:
