@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import re
 import secrets
+import shutil
 import tarfile
 import tempfile
 import weakref
@@ -25,6 +26,7 @@ from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.policy import limits
 from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, place_of
+from idcore.runs import room
 from idcore.sources.archives import Headers, TarHeaders, zip_member
 from idcore.sources.kinds import HEAD, PACKINGS, kind_of
 from idcore.sources.unpack import READ_ERRORS, opened
@@ -65,16 +67,50 @@ class UploadedStores:
     names: list[str]
     owner: str | None
     token: str = field(default_factory=lambda: secrets.token_hex(16))
+    taken: _Taken | None = None  # counts as long as the folder is there
+
+
+@dataclass(eq=False, weakref_slot=True, slots=True)
+class _Taken:
+    """What the packed files of some uploads are unpacked to, as their entries say."""
+
+    owner: str | None
+    bytes: int = 0
+    files: int = 0
+
+    def add(self, more: int, words: Words) -> None:
+        """One more file; CoreError beyond what its person may have, in all their tabs together.
+
+        Without a login nobody is known, and each upload is its own.
+        """
+        self.bytes += more
+        self.files += 1
+        size, files = self._all()
+        most, most_files = limits.figure("unpacked"), limits.figure("unpacked_files")
+        if size > most or files > most_files:
+            said = words.bytes(most) if size > most else words.count("file", most_files)
+            raise CoreError("pack_large", {"name": "", "most": said})
+
+    def _all(self) -> tuple[int, int]:
+        """Figures alone: an error would keep what its frames have, and so the room of uploads that have gone."""
+        every = [self] if self.owner is None else [one for one in list(_every) if one.owner == self.owner]
+        return sum(one.bytes for one in every), sum(one.files for one in every)
 
 
 _kept: weakref.WeakValueDictionary[str, UploadedStores] = weakref.WeakValueDictionary()
+_every: weakref.WeakSet[_Taken] = weakref.WeakSet()
 
 
 def keep(
     key: list[str], uploaded: Sequence[Any], owner: str | None, words: Words, moved: Moved = _silent
 ) -> UploadedStores:
     """Lays uploads out in a folder that is there as long as somebody has what this gives."""
-    return hold(key, [file.name for file in uploaded], owner, lambda root: laid_out(uploaded, root, words, moved))
+    taken = _Taken(owner)
+    _every.add(taken)
+    names = [file.name for file in uploaded]
+    upload = hold(key, names, owner, lambda root: laid_out(uploaded, root, words, moved, taken))
+    upload.taken = taken
+    return upload
 
 
 def hold(
@@ -98,20 +134,22 @@ def held(token: str, owner: str | None) -> UploadedStores | None:
 
 
 def laid_out(
-    uploaded: Iterable[Any], root: Path, words: Words, moved: Moved = _silent
+    uploaded: Iterable[Any], root: Path, words: Words, moved: Moved = _silent, taken: _Taken | None = None
 ) -> tuple[dict[str, Path], list[CoreError]]:
     """The stores by a name each, and what is wrong with uploads that are not stores."""
+    taken = taken or _Taken(None)
     stores: dict[str, Path] = {}
     pieces: dict[str, Any] = {}
     problems: list[CoreError] = []
-    for file in uploaded:
+    for number, file in enumerate(uploaded):
         try:
             if _PACKED.fullmatch(file.name):
-                stores |= _unpacked(file, root / f"packed-{len(stores)}", words, moved)
+                stores |= _unpacked(file, root / f"packed-{number}", words, moved, taken)
             else:
                 _add_piece(file, pieces, words)
         except CoreError as problem:
             problems.append(problem)
+            shutil.rmtree(root / f"packed-{number}", ignore_errors=True)  # half of it is no store, and takes room
     if pieces:
         log = root / "pieces" / "commitlog"
         log.mkdir(parents=True)
@@ -141,10 +179,11 @@ def _add_piece(file: Any, pieces: dict[str, Any], words: Words) -> None:
     pieces[name] = file
 
 
-def _unpacked(file: Any, root: Path, words: Words, moved: Moved) -> dict[str, Path]:
+def _unpacked(file: Any, root: Path, words: Words, moved: Moved, taken: _Taken) -> dict[str, Path]:
     """Every store of a packed file, by where it is in it."""
+    before = taken.bytes, taken.files
     try:
-        with _members(file, words) as members:
+        with _members(file, words, taken) as members:
             places = {place: root / str(number) for number, place in enumerate(_places(members))}
             total, done = sum(member.size for member in members), 0
             for member in members:
@@ -154,7 +193,10 @@ def _unpacked(file: Any, root: Path, words: Words, moved: Moved) -> dict[str, Pa
                         moved(file.name, done + size, total)
                 done += member.size
     except _BROKEN as problem:
-        if isinstance(problem, CoreError) and problem.code in ("pack_broken", "pack_large"):
+        taken.bytes, taken.files = before
+        if isinstance(problem, CoreError) and problem.code == "pack_large":
+            raise CoreError("pack_large", problem.values | {"name": file.name}) from None
+        if isinstance(problem, CoreError) and problem.code == "pack_broken":
             raise
         raise CoreError("pack_broken", {"name": file.name, "why": coded(problem)}) from None
     if not places:
@@ -202,30 +244,24 @@ def _unpacking(file: Any) -> Any:
 
 
 @contextmanager
-def _members(file: Any, words: Words) -> Iterator[list[_Member]]:
+def _members(file: Any, words: Words, taken: _Taken) -> Iterator[list[_Member]]:
     """The files of a packed file, in its order; no folder, link, device, nothing outside. Too many are rejected first.
 
     A file gives no more bytes than its entry says, in both formats, and the entries take no more memory than their
     number allows.
     """
     members: list[_Member] = []
-    seen = size = 0
     largest, most_files = limits.figure("unpacked"), limits.figure("unpacked_files")
 
     def broken(why: CoreError) -> CoreError:
         return CoreError("pack_broken", {"name": file.name, "why": why})
 
     def add(name: str, more: int, is_file: bool, opened: Callable[[], IO[bytes] | None]) -> None:
-        nonlocal seen, size
         if name.count("/") > DEEPEST:
             raise broken(refuse("pack_deep", most=DEEPEST))
         if more < 0:  # the next entry would be one that has been read
             raise broken(refuse("member_negative"))
-        size += more
-        seen += 1
-        if size > largest or seen > most_files:
-            most = words.bytes(largest) if size > largest else words.count("file", most_files)
-            raise CoreError("pack_large", {"name": file.name, "most": most})
+        taken.add(more, words)
         path = PurePosixPath(name)
         if is_file and ".." not in path.parts:
             members.append(_Member(path, opened, more))
@@ -277,6 +313,7 @@ def _copy(member: _Member, target: Path) -> Iterator[int]:
     done = 0
     with source, target.open("wb") as place:
         while piece := source.read(STEP):
+            room.refuse_without_disk(target.parent)
             if piece.count(0) == len(piece):
                 place.seek(len(piece), SEEK_CUR)
             else:

@@ -186,6 +186,33 @@ def test_zeros_take_no_room_and_too_much_is_refused_before_the_work(
     assert folder is None and "more than 2 files" in said[0]
 
 
+def test_one_person_has_one_room_in_all_tabs_and_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A packed store of 8 MB becomes 8 GiB: some tabs, or some files at once, filled the disk of everybody."""
+    monkeypatch.setenv("IDCORE_UNPACKED", "2M")
+    large = zipped({f"commitlog/{LOG}": b"x" * (1_500 << 10)})
+
+    def keep(owner: str | None, count: int = 1) -> store_uploads.UploadedStores:
+        given = [Uploaded(f"{number}.zip", large) for number in range(count)]
+        return store_uploads.keep([], given, owner, words())
+
+    first, second, other = keep("ann"), keep("ann"), keep("bob")
+    assert first.stores and other.stores and not second.stores
+    assert [problem.code for problem in second.problems] == ["pack_large"]
+    assert not list(Path(second.place.name).rglob("*.*"))
+    several = keep(None, 3)
+    assert len(several.stores) == 1 and len(several.problems) == 2
+    assert keep(None).stores
+    del first
+    assert keep("ann").stores
+
+
+def test_nothing_is_unpacked_onto_a_full_disk(laid_out: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDCORE_FREE_DISK", "1048576G")
+    large = zipped({f"commitlog/{LOG}": b"x" * (2 << 20)})
+    folder, said = laid_out(Uploaded("large.zip", large))
+    assert folder is None and "large.zip cannot be unpacked: the disk of the server is full" in said[0]
+
+
 def header(kind: bytes, size: int, name: str = "a") -> bytes:
     """A header of a tar file; of a negative size as GNU tar writes large ones, to the base of 256."""
     info = tarfile.TarInfo(name)
