@@ -94,7 +94,7 @@ class Job(BackgroundRun):
     def _do(self, paths: list[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:
         """The work, when its turn has come; the summary of what it made."""
         owner = self.run.facts.get("owner")
-        with scan_queue.of(paths, options.store).turn(self._stop, self._take_place, owner):
+        with scan_queue.of(paths, options.store, options.roots).turn(self._stop, self._take_place, owner):
             self._ask()  # it may have waited for hours
             self._progress = replace(self._progress, place=0)
             TURNS.after_tables(TABLES_FIRST)

@@ -9,7 +9,11 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from idcore.base.errors import CoreError
+from idcore.base.open_folders import Roots, opener
 from idcore.policy import limits
+from idcore.sources.archives import kind_of
+from idcore.sources.kinds import HEAD, PLAIN, WIDE
 
 from .watch import LOOK, check
 
@@ -78,12 +82,25 @@ def waiting() -> int:
     return len(_large) + len(_small)
 
 
-def of(paths: Sequence[str], store: str | None) -> Turns:
-    """The queue of a scan. A small one does not wait for large ones; a folder and an address count as large."""
+def of(paths: Sequence[str], store: str | None, roots: Roots = None) -> Turns:
+    """The queue of a scan. A small one does not wait for large ones.
+
+    A folder, an address and what is packed count as large: 8 MiB of zstd may be 250 GiB of text.
+    """
     if store is not None:
         return _large
     try:
         sizes = [Path(path).stat().st_size for path in paths if not Path(path).is_dir()]
+        if len(sizes) < len(paths) or sum(sizes) >= LARGE:
+            return _large
+        return _small if all(_is_text(path, roots) for path in paths) else _large
     except (OSError, ValueError):
         return _large
-    return _small if len(sizes) == len(paths) and sum(sizes) < LARGE else _large
+
+
+def _is_text(path: str, roots: Roots) -> bool:
+    with open(path, "rb", opener=opener(roots)) as file:
+        try:
+            return kind_of(file.read(HEAD)) in (PLAIN, *WIDE)
+        except CoreError:  # it cannot be read, and its scan says why at once
+            return True

@@ -86,6 +86,15 @@ def test_what_has_no_size_counts_as_large(tmp_path: Path) -> None:
         assert scan_queue.of(paths, store) is scan_queue._large
 
 
+@pytest.mark.parametrize("head", [b"\x28\xb5\x2f\xfd", b"\x1f\x8b\x08", b"BZh91AY&SY", b"PK\x03\x04", b"PAR1"])
+def test_what_is_packed_counts_as_large(head: bytes, tmp_path: Path) -> None:
+    """Four files of 8 MiB that unpack to 250 GiB each held every place of the small scans, and every core."""
+    (tmp_path / "a.log").write_bytes(head + bytes(600))
+    assert scan_queue.of([str(tmp_path / "a.log")], None) is scan_queue._large
+    (tmp_path / "b.log").write_bytes("AC11".encode("utf-16"))
+    assert scan_queue.of([str(tmp_path / "b.log")], None) is scan_queue._small
+
+
 def test_one_person_does_not_have_all_places(gates: dict[str, threading.Event], begin: Begin) -> None:
     """Four packed files of 8 MiB that unpack for an hour held everybody's scans, and eight more waited before them."""
     ann, bob, eve = (Visitor(name, frozenset({"viewer"})) for name in ("ann", "bob", "eve"))
