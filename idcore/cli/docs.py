@@ -87,7 +87,8 @@ A token is a maximal run of hex digits, without the digits of an escape right in
    known, or if it has a label (`msgId`, `UNIQ_KEY`, ...).
 6. A msgId is rejected (`other_name`) if its label is one of something else (`sign=`, `"fileMd5": "`,
    `<traceId>`). It is accepted all the same if its loader is a constant or among the first {usual:,} of the stream. The
-   last word of the label counts. `OTHER_THINGS` in `idcore/ids/rules.py` is the list.
+   last word of the label counts. Signs around it may be escaped: `&quot;`, `%22`, `=3D`, backslashes.
+   `OTHER_THINGS` in `idcore/ids/rules.py` is the list.
 7. An input can show that many of its msgIds only look like some: they are rejected. The reason is `look_alike_uuid`
    for UUIDs, `look_alike` for one alone, and else `look_alike_spread`. Suspects have a
    loader of no usual launch, and no ID of their process has a label. Marks count that {least} suspects or more have:
