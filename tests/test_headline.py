@@ -10,6 +10,7 @@ from idcore.answers.fate import Reason, Verdict
 from idcore.answers.fate.levels import UNDELIVERED
 from idcore.answers.fate.sentences import reason_text as fate_reason
 from idcore.answers.lookup.model import Answer, Copy
+from idcore.base import catalogue
 from idcore.base.catalogue import words
 from idcore.presentation.headline import TELLING, headline, others_text, to_read_and_folded
 from idcore.presentation.html import answers
@@ -69,35 +70,35 @@ DEAD = verdict("dead", "audit", "proved", tries=3, at=DUE)
     ],
 )
 def test_who_is_in_trouble_comes_first_and_each_group_once(found: list[Verdict], text: str) -> None:
-    assert headline(answer(*found)) == text
+    assert headline(answer(*found), words=catalogue.words()) == text
 
 
 def test_a_reason_that_several_groups_have_is_said_once() -> None:
     many = [verdict("offline", f"g{number}") for number in range(5)]
-    assert headline(answer(*many)) == (
+    assert headline(answer(*many), words=catalogue.words()) == (
         "**g0**, **g1**, **g2** and 2 more groups have not consumed it: no client of the group is connected."
     )
 
 
 def test_more_than_three_reasons_are_counted() -> None:
     many = [DEAD, WAITS, verdict("offline", "c"), verdict("stuck", "d", ahead=7), verdict("disabled", "e")]
-    said = headline(answer(*many))
+    said = headline(answer(*many), words=catalogue.words())
     assert "2 more groups have not consumed it for other reasons" in said and "**audit**" in said
 
 
 def test_the_reason_that_somebody_can_act_on_is_in_it() -> None:
     blocked = replace(verdict("handed_out"), why=(Reason("unfinished", {"msg_id": "X", "offset": 4, "age": 90}),))
-    said = headline(answer(blocked))
+    said = headline(answer(blocked), words=catalogue.words())
     assert "acknowledged yet (the oldest unfinished message of the queue is X at queue offset 4" in said
     unread = replace(verdict("never_read"), why=(Reason("not_subscribed", {"topic": "Orders"}),))
-    assert "(the connected clients do not subscribe to Orders)" in headline(answer(unread))
+    assert "(the connected clients do not subscribe to Orders)" in headline(answer(unread), words=catalogue.words())
 
 
 def test_a_group_that_consumed_it_in_one_topic_may_lack_it_in_another() -> None:
     other = record("Bills")
     two = replace(verdict("dead", "a", tries=3, at=DUE), record=str(replace(other, physical_offset=900).offset_id))
     held = (*copies(HOME), *copies(replace(other, physical_offset=900)))
-    said = headline(answer(verdict(), two, verdict(group="b"), held=held))
+    said = headline(answer(verdict(), two, verdict(group="b"), held=held), words=catalogue.words())
     assert said.startswith("**a (Bills)** has not consumed it: it has been a dead letter since")
     assert said.endswith("; 1 other group consumed it (inferred).")
 
@@ -105,7 +106,7 @@ def test_a_group_that_consumed_it_in_one_topic_may_lack_it_in_another() -> None:
 def test_the_sentence_says_where_consumers_cannot_get_it() -> None:
     half = record("RMQ_SYS_TRANS_HALF_TOPIC", REAL_TOPIC="Orders")
     for held, text in (((half,), "only records that the broker holds back"), ((), "its record was not found")):
-        assert text in headline(answer(held=copies(*held)))
+        assert text in headline(answer(held=copies(*held)), words=catalogue.words())
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -135,7 +136,10 @@ def test_healthy_groups_are_folded_where_others_are_not() -> None:
     healthy = [verdict(group="c"), verdict("filtered", "d")]
     shown, folded = to_read_and_folded([*healthy, WAITS, DEAD])
     assert [each.group for each in shown] == ["audit", "billing"] and {each.group for each in folded} == {"c", "d"}
-    assert others_text(folded) == "1 other group consumed it (inferred); 1 consumer group filtered it out"
+    assert (
+        others_text(folded, words=catalogue.words())
+        == "1 other group consumed it (inferred); 1 consumer group filtered it out"
+    )
     shown, folded = to_read_and_folded(healthy)
     assert len(shown) == 2 and not folded
 

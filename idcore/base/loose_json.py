@@ -55,10 +55,10 @@ class _Pairs:
         raise ValueError(f"{mark} at character {match.start()} of a map")
 
 
-def loads(raw: bytes, most: int = plain_json.MOST_VALUES) -> Any:
+def loads(raw: bytes) -> Any:
     """The value of some bytes of JSON; ValueError says what is wrong with them, or that they may be too many values."""
-    if plain_json.most_values(raw) > most:
-        raise ValueError(f"more than {most:,} values")
+    if plain_json.most_values(raw) > plain_json.MOST_VALUES:
+        raise ValueError(f"more than {plain_json.MOST_VALUES:,} values")
     text = raw.decode("utf-8")
     try:
         try:

@@ -20,7 +20,7 @@ class BufferedInput:
     It reads from the start after `again`, and goes on with the stream itself behind what is held.
     """
 
-    def __init__(self, stream: IO[bytes], pause: float = PAUSE) -> None:
+    def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
         self.live = False
         self._begun = stream.tell() if stream.seekable() else 0
@@ -31,7 +31,7 @@ class BufferedInput:
         self._copy = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed when it is dropped
         begun, size = time.monotonic(), 0
         while not self.live:
-            if not _comes(stream, pause) or (time.monotonic() - begun > TRICKLE[0] and size < TRICKLE[1]):
+            if not _comes(stream, PAUSE) or (time.monotonic() - begun > TRICKLE[0] and size < TRICKLE[1]):
                 self.live = True
                 break
             piece = _read(stream)

@@ -22,6 +22,7 @@ ZoneSource = Literal["born", "prefix", "given", "assumed", "linked"]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 QUARTER_MS = 900_000  # every UTC offset in use is a multiple
+_MONTHS_BACK = 12  # of which the months of an id are shown
 _LATEST_MS = 1 << 45  # in the year 3084
 # The epoch of 5.x msgIds (MessageIdCodec): 2021-01-01T00:00:00Z.
 CLIENT_EPOCH_S = 1_609_459_200
@@ -317,12 +318,12 @@ def sent_at(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4) -> datetime | 
     return None if instant is None else instant.at
 
 
-def all_months(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4, count: int = 12) -> tuple[SentAt, ...]:
-    """Every time within the last `count` months, newest first: the id alone does not decide between them."""
+def all_months(elapsed: int, clock: Clock, layout: Layout = UNIQ_V4) -> tuple[SentAt, ...]:
+    """Every time within the last twelve months, newest first: the id alone does not decide between them."""
     limit = to_ms(clock.reference)
-    choice = choice_of(elapsed, clock.reference, clock.zone, layout, count + 1)
+    choice = choice_of(elapsed, clock.reference, clock.zone, layout, _MONTHS_BACK + 1)
     return tuple(
         _read(elapsed, month, replace(clock, month=None))
         for month in choice
         if month.start_ms + elapsed <= limit and _fits(elapsed, month)
-    )[:count]
+    )[:_MONTHS_BACK]

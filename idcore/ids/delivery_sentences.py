@@ -54,12 +54,12 @@ def short_text(one: Delivery, words: Words = _ENGLISH) -> str:
 _NAMED = ("received", "failed", "acked", "unacked", "skipped", "filtered", "track", "sent")
 
 
-def try_text(tries: int, words: Words = _ENGLISH) -> str:
+def try_text(tries: int, words: Words) -> str:
     """The name of a try, by the deliveries before it."""
     return words("delivery.retry", n=f"{tries:,}") if tries else words("delivery.first")
 
 
-def tries_text(tries: Iterable[int | None], words: Words = _ENGLISH) -> str:
+def tries_text(tries: Iterable[int | None], words: Words) -> str:
     """`first attempt, retries 1 to 3`; what names no try is named last."""
     distinct = set(tries)
     numbers = sorted(each for each in distinct if each)
@@ -73,13 +73,13 @@ def tries_text(tries: Iterable[int | None], words: Words = _ENGLISH) -> str:
     return words("comma").join(parts)
 
 
-def line_text(one: Delivery, words: Words = _ENGLISH) -> str:
+def line_text(one: Delivery, words: Words) -> str:
     """Where a line is, if there is one text only."""
     return words("delivery.line", line=f"{one.line:,}")
 
 
 def sentences(
-    deliveries: Sequence[Delivery], words: Words = _ENGLISH, time: Time | None = None, place: Place | None = None
+    deliveries: Sequence[Delivery], words: Words, time: Time | None = None, place: Place | None = None
 ) -> list[str]:
     """Everything that the lines say of one message; empty where they say nothing of its delivery."""
     at = place or (lambda one: line_text(one, words))

@@ -254,7 +254,7 @@ def _uniq_or_offset(
 
     if offset.port > rules.PORT_LIMIT:
         lead = shared_reason("port_bytes", **_pid_bytes(uniq_layout))
-        readings, error = _judged_uniq(uniq, label, vouched, lead, 1)
+        readings, error = _judged_uniq(uniq, label, vouched, lead)
         if little is not None and not makers.is_known(uniq.loader):
             other = [replace(item, certainty="possible", score=min(item.score, 1)) for item in readings]
             readings, error = [weigh_little_endian(little, None, label), *other], None
@@ -277,7 +277,7 @@ def _uniq_or_offset(
             error = problem
         else:
             lead = Reason("pid_zero", {"port": offset.port, "offset": offset.physical_offset})
-            readings, error = _judged_uniq(uniq, label, vouched, lead, 1)
+            readings, error = _judged_uniq(uniq, label, vouched, lead)
         rejected.append(_rejected(weigh_offset(offset, label, None), problem))
     if error is not None and error.code == "elapsed":
         rejected.insert(0, _rejected(weigh_uniq(uniq, label, None, 0), error))
@@ -295,12 +295,12 @@ def _pid_bytes(layout: Layout) -> dict[str, int]:
 
 
 def _judged_uniq(
-    uniq: UniqId, label: str | None, vouched: bool, lead: Reason, points: int
+    uniq: UniqId, label: str | None, vouched: bool, lead: Reason
 ) -> tuple[list[Reading], CoreError | None]:
     """An interpretation as a msgId, or the error of its elapsed."""
     if not _elapsed_holds(uniq, vouched):
         return [], elapsed_error(uniq)
-    return [weigh_uniq(uniq, label, lead, points)], None
+    return [weigh_uniq(uniq, label, lead, 1)], None
 
 
 def _elapsed_holds(uniq: UniqId, vouched: bool) -> bool:

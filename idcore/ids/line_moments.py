@@ -288,18 +288,15 @@ def may_be_dated(line: str) -> bool:
     return len(line) <= LONGEST and _MAY_BE.search(line) is not None
 
 
-def moment_of(line: str, elapsed: Sequence[int] | None = None) -> Moment | None:
-    """The time of a line: the first that an ID proves, else the first whose order is known.
-
-    `elapsed`: the milliseconds since its month began of each ID that the line may date, by default of its own.
+def moment_of(line: str) -> Moment | None:
+    """The time of a line: the first that an ID of it proves, else the first whose order is known.
 
     >>> moment_of("[2018-Mar-11 20:57:47.480](info): MsgId[0A2C0311378C18B4AAC237FF22CF0384]").time.isoformat()
     '2018-03-11T20:57:47.480000'
     """
     if not may_be_dated(line):
         return None
-    if elapsed is None:
-        elapsed = elapsed_of(line)
+    elapsed = elapsed_of(line)
     first = None
     for moment in moments_of(line):  # most lines are read no further than their first time
         if any(map(moment.is_proved_by, elapsed)):
@@ -312,7 +309,7 @@ def moment_of(line: str, elapsed: Sequence[int] | None = None) -> Moment | None:
 def named_day(line: str, elapsed: Sequence[int] | None = None) -> NamedDay | None:
     """The first time without a year that an ID proves: the line's month, day and time of day are the ID's own.
 
-    `elapsed`: as in `moment_of`.
+    `elapsed`: the milliseconds since its month began of each ID that the line may date, by default of its own.
 
     >>> str(named_day("<134>Mar 11 20:57:47 host app: msgId=0A5C07010FA018B4AAC237FF22CF0000"))
     '2000-03-11 20:57:47'

@@ -34,7 +34,7 @@ def unhex(text: str) -> bytes:
     return bytes.fromhex(text)
 
 
-def _of_size(text: str, kind: Kind, layout: Layout | None) -> tuple[bytes, Layout]:
+def _of_size(text: str, kind: Kind, layout: Layout | None = None) -> tuple[bytes, Layout]:
     """The bytes, and the layout that was asked for, else the first of the kind with their length."""
     raw = unhex(text)
     layouts = (layout,) if layout else tuple(each for each in LAYOUTS.values() if each.kind == kind)
@@ -128,8 +128,7 @@ class UniqId:
 
         Without a layout the length decides; the second of a length, the little-endian one, has to be asked for.
         """
-        raw, found_layout = _of_size(text, cls.kind, layout)
-        decoded = cls.from_bytes(raw, found_layout, text)
+        decoded = cls.from_bytes(*_of_size(text, cls.kind, layout), text)
         if not rules.elapsed_possible(decoded.elapsed) and not rules.clock_set_back(decoded.elapsed):
             raise elapsed_error(decoded)
         return decoded
@@ -199,10 +198,9 @@ class OffsetId:
     kind: ClassVar[Kind] = "offset"
 
     @classmethod
-    def from_hex(cls, text: str, layout: Layout | None = None) -> OffsetId:
+    def from_hex(cls, text: str) -> OffsetId:
         """An offsetMsgId from its digits, strictly: a port above 65,535 is rejected, as Java's decoder does."""
-        raw, found_layout = _of_size(text, cls.kind, layout)
-        decoded = cls.from_bytes(raw, found_layout, text)
+        decoded = cls.from_bytes(*_of_size(text, cls.kind), text)
         if decoded.port > rules.PORT_LIMIT:
             raise port_error(decoded)
         return decoded
@@ -266,9 +264,9 @@ class ClientId:
     kind: ClassVar[Kind] = "client"
 
     @classmethod
-    def from_hex(cls, text: str, layout: Layout | None = None) -> ClientId:
+    def from_hex(cls, text: str) -> ClientId:
         """A 5.x msgId from its digits, strictly: it has to begin with 01."""
-        return cls.from_bytes(*_of_size(text, cls.kind, layout), text)
+        return cls.from_bytes(*_of_size(text, cls.kind), text)
 
     @classmethod
     def from_bytes(cls, raw: bytes, layout: Layout = CLIENT_V1, text: str | None = None) -> ClientId:

@@ -13,7 +13,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -71,8 +71,8 @@ def most_days() -> int | None:
 class Tokens:
     """The tokens of a folder of scans, for every console of it."""
 
-    def __init__(self, root: Path, now: Callable[[], float] = time.time) -> None:
-        self.folder, self._now = root / KEPT, now
+    def __init__(self, root: Path) -> None:
+        self.folder, self._now = root / KEPT, time.time
 
     def make(
         self, visitor: Visitor, claims: Mapping[str, Any], label: str, scopes: Collection[str], days: int

@@ -14,12 +14,10 @@ from idcore.answers.journey.events import HELD
 from idcore.answers.journey.model import Journey
 from idcore.answers.journey.sentences import said
 from idcore.answers.lookup.model import Answer
-from idcore.base import catalogue
 from idcore.base.catalogue import Words, upper
 from idcore.rocketmq.message.model import LIGHT_PREFIX
 
 Asked = Literal["cluster", "store", ""]
-_ENGLISH = catalogue.words()
 _SURE = ("proved", "inferred", "uncertain", "none")  # certainties of a verdict, the best first
 _MOST_REASONS, _MOST_NAMED = 3, 3
 # Of a verdict's reasons, what somebody can act on.
@@ -59,7 +57,7 @@ def _chosen(verdicts: Sequence[Verdict]) -> Verdict:
     return min(verdicts, key=lambda verdict: order_of(verdict.code))
 
 
-def headline(answer: Answer, words: Words = _ENGLISH, time: Time = utc) -> str:
+def headline(answer: Answer, words: Words, time: Time = utc) -> str:
     """Who has not consumed a message and why; how many groups have it, and of how many that is not known."""
     kinds = {copy.relation for copy in answer.copies} - {"trace"}
     verdicts = of_groups(answer)
@@ -75,7 +73,7 @@ def headline(answer: Answer, words: Words = _ENGLISH, time: Time = utc) -> str:
     return upper(words("headline.join").join(parts)) + words("stop")
 
 
-def others_text(verdicts: Sequence[Verdict], words: Words = _ENGLISH) -> str:
+def others_text(verdicts: Sequence[Verdict], words: Words) -> str:
     """What a table folds: how many groups need nothing more of the message."""
     return words("headline.join").join(_rest(verdicts, True, words))
 
@@ -142,7 +140,7 @@ def _how_sure(verdicts: Iterable[Verdict], words: Words) -> str:
 def answers_text(
     known: Sequence[Answer],
     whom: Asked,
-    words: Words = _ENGLISH,
+    words: Words,
     journey: Journey | None = None,
     time: Time = utc,
 ) -> str:

@@ -55,7 +55,7 @@ def _parts(here: Decoding, clock: Clock, reader: OfflineReader) -> Iterator[Html
         sentences = [intake_texts.intake_sentence(intake, here.where(words), words)]
         for text in [*sentences, *intake_texts.common_sentences(intake, clock, reader)]:
             yield tag("p", emphasised(text), class_="mq-said")
-        yield cards.many(intake.found[:ROWS], reader, clock)
+        yield cards.of_ids(intake.found[:ROWS], reader, clock).html(numbered=True)
         if len(intake.found) > ROWS:
             yield tag("p", words("offline.cut", n=f"{ROWS:,}", all=f"{len(intake.found):,}"), class_="mq-faint")
     if (delivery := deliveries.told(intake.said, reader)) is not None:

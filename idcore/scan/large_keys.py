@@ -70,7 +70,7 @@ class Stretches:
             n = stretches.take(self.key.runs.data, self.key.word, streams, stretch, kept)
             own = stretches.last_millisecond(stretch.values[:n]) if streams.alive[0] else n
             if own:
-                yield _cut(stretch, 0, n), own, seen
+                yield _cut(stretch, n), own, seen
                 seen += own
             kept = n - own
             larger = _room_for(2 * len(stretch.values)) if not own else stretch
@@ -83,8 +83,8 @@ def _room_for(ids: int) -> Stretch:
     return Stretch(np.empty(ids, np.uint64), np.empty(ids, np.uint64), np.empty(ids, np.int64))
 
 
-def _cut(stretch: Stretch, start: int, stop: int) -> Stretch:
-    return Stretch(*(column[start:stop] for column in stretch))
+def _cut(stretch: Stretch, stop: int) -> Stretch:
+    return Stretch(*(column[:stop] for column in stretch))
 
 
 class Process:
@@ -113,7 +113,7 @@ class Process:
         rising = True
         for stretch, own, _ in self._ids:
             rows = np.empty((own, 2), np.int64)
-            count, rises = stretches.tally(_cut(stretch, 0, own), self.beyond, self.figures, rows)
+            count, rises = stretches.tally(_cut(stretch, own), self.beyond, self.figures, rows)
             minutes.append(rows[:count].copy())
             rising &= rises
         track = None if rising else self._judge()
@@ -134,7 +134,7 @@ class Process:
             fragment, repeats = np.empty(own, np.int64), np.empty(own, np.bool_)
             chains.fragments_of(taken[:own], living, fragment, repeats)
             before = int(taken[own - 1]) & (chains.PERIOD - 1)
-            yield _cut(stretch, 0, own), order[:own], taken, fragment, repeats, seen
+            yield _cut(stretch, own), order[:own], taken, fragment, repeats, seen
         self._pieces, self._returns = living.counts.tolist()
 
     def _judge(self) -> np.ndarray | None:
@@ -158,7 +158,7 @@ class Process:
     def _chains(self, *, rising: bool = False, in_time: bool = True) -> Iterator[tuple[Stretch, np.ndarray, int]]:
         """Each stretch with the chains of its ids, in the order of time or as their counters were taken; ids before."""
         if rising:
-            yield from ((_cut(stretch, 0, own), np.zeros(own, np.int64), seen) for stretch, own, seen in self._ids)
+            yield from ((_cut(stretch, own), np.zeros(own, np.int64), seen) for stretch, own, seen in self._ids)
             return
         breaks = chains.before_breaks(self._pieces, self.figures[unroll.DISTINCT])
         touched = chains.first_owner(self._owners)

@@ -305,7 +305,7 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-def is_own(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[str] = ()) -> bool:
+def is_own(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[str]) -> bool:
     """Whether a websocket comes from a page of this very server, or of an origin that the administrator names.
 
     Streamlit also lets in every page of `localhost`, which may be another user's. A program sends no origin.

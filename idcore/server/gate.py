@@ -225,7 +225,7 @@ class Gate:
             own.end(time.monotonic())
 
 
-def _may_come(scope: Scope, entrance: Entrance, hosts: Sequence[str] = ()) -> bool:
+def _may_come(scope: Scope, entrance: Entrance, hosts: Sequence[str]) -> bool:
     """Whether a request may come from there: through this machine alone, or from a proxy whose header counts."""
     if entrance.mode == "open":
         # Whoever serves the application otherwise than `streamlit run` may have bound another address.
@@ -238,7 +238,7 @@ def _may_come(scope: Scope, entrance: Entrance, hosts: Sequence[str] = ()) -> bo
     return True
 
 
-def is_rebound(scope: Scope, hosts: Sequence[str] = ()) -> bool:
+def is_rebound(scope: Scope, hosts: Sequence[str]) -> bool:
     """Whether a websocket comes from a page of another site whose name was made to lead to this machine.
 
     Such a page has that name as its origin and as its host alike, and cannot add a header of a proxy. `hosts` are those

@@ -17,6 +17,7 @@ from idcore.rocketmq.message.wire import wire_size
 from idcore.simulate.status import PutStatus
 from idcore.simulate.writer import PutResult, StoreWriter
 
+_CLUSTER = "DefaultCluster"
 _RETRY_LEVEL = 3  # a message sent back waits at level 3 first (AbstractSendMessageProcessor.consumerSendMsgBack)
 _CONSUME_MOST = 16
 _CLIENT_CAPACITY = 16
@@ -25,11 +26,10 @@ _CLIENT_CAPACITY = 16
 class Broker:
     """One broker and its store. `now` is ms since 1970, given with each call."""
 
-    def __init__(self, writer: StoreWriter, host: Host, cluster: str = "DefaultCluster") -> None:
+    def __init__(self, writer: StoreWriter, host: Host) -> None:
         self.writer = writer
         self.line = writer.line
         self.host = host
-        self._cluster = cluster
         self._delivered: dict[int, int] = {}
         self._halves = self._notes = 0
 
@@ -52,7 +52,7 @@ class Broker:
         """A message as its producer sent it, packed or not. A delayed one goes to SCHEDULE_TOPIC_XXXX."""
         if message.body is None:
             return PutResult(PutStatus.MESSAGE_ILLEGAL)
-        properties = self.line.added(message.properties, self._cluster)
+        properties = self.line.added(message.properties, _CLUSTER)
         topic, text = message.topic, self.line.text_of_sent(properties)
         if message.delay_level > 0 and sys_flag & ROLLBACK in (0, COMMIT):
             topic, queue_id = self._delay(properties, topic, queue_id, message.delay_level)
@@ -87,7 +87,7 @@ class Broker:
     ) -> PutResult:
         """One record each; up to 5.3.3 with what the batch was sent with behind the item's own, its 5.x id too."""
         properties = dict(batch.properties) if batch_id is None else {**batch.properties, names.UNIQ_KEY: batch_id}
-        common = self.line.text(self.line.added(properties, self._cluster)) if self.line.adds_to_batches else ""
+        common = self.line.text(self.line.added(properties, _CLUSTER)) if self.line.adds_to_batches else ""
         records, size = [], 0
         for item in batch.messages:
             own = {name: item.properties[name] for name in hash_map_order(item.properties, _CLIENT_CAPACITY)}
@@ -113,7 +113,7 @@ class Broker:
     def send_half(self, message: Message, group: str, queue_id: int, born: int, client: Host, now: int) -> PutResult:
         """A half message: sysFlag 0, under RMQ_SYS_TRANS_HALF_TOPIC, so that nobody consumes it."""
         sent = {**message.properties, names.PREPARED: "true", names.PRODUCER_GROUP: group}
-        properties = self.line.added(sent, self._cluster)
+        properties = self.line.added(sent, _CLUSTER)
         properties.update({names.REAL_TOPIC: message.topic, names.REAL_QUEUE_ID: str(queue_id)})
         if self.line.names_transaction:
             properties[names.TRANSACTION_ID] = message.uniq_id or ""

@@ -45,13 +45,12 @@ def message_ext(
     body: bytes = b"Hello",
     reconsumed: int = 0,
     prepared: int = 0,
-    sys_flag: int = 0,
 ) -> str:
     """MessageExt.toString as a consumer's listener prints it, in a list."""
     named = ", ".join(f"{name}={value}" for name, value in properties.items())
     return (
         f"Receive New Messages: [MessageExt [brokerName={broker}, queueId={queue}, storeSize={size}, "
-        f"queueOffset={queue_offset}, sysFlag={sys_flag}, bornTimestamp={born_ms}, bornHost=/{born_host}, "
+        f"queueOffset={queue_offset}, sysFlag=0, bornTimestamp={born_ms}, bornHost=/{born_host}, "
         f"storeTimestamp={stored_ms}, storeHost=/{store_host}, msgId={offset_id}, commitLogOffset={physical_offset}, "
         f"bodyCRC={crc32(body) & 0x7FFFFFFF}, reconsumeTimes={reconsumed}, preparedTransactionOffset={prepared}, "
         f"toString()=Message{{topic='{topic}', flag=0, properties={{{named}}}, "

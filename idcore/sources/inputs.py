@@ -173,7 +173,7 @@ def _log_file(folder: str, name: str, roots: Roots) -> InputFile:
     return replace(_look_at(path, roots), kind=COMMITLOG, roots=roots)
 
 
-def _walk(folder: str, roots: Roots = None, left_out: list[str] | None = None) -> list[InputFile]:
+def _walk(folder: str, roots: Roots, left_out: list[str] | None) -> list[InputFile]:
     """The files below a folder. Links are not followed: they lead out of it, or to what is read anyway.
 
     Nor is what a scan has written there: its tables have the IDs of its input once more.
@@ -206,7 +206,7 @@ def _walk(folder: str, roots: Roots = None, left_out: list[str] | None = None) -
     return files + sorted(failed, key=lambda file: file.path)
 
 
-def _matches(pattern: str, left_out: list[str] | None = None) -> list[InputFile]:
+def _matches(pattern: str, left_out: list[str] | None) -> list[InputFile]:
     """What a pattern matches, folders read like any other; each file once, however many ways lead to it."""
     files: dict[tuple[int, int], InputFile] = {}
     for name in sorted(glob.glob(pattern, recursive=True)):
@@ -273,7 +273,7 @@ def _edges(path: str, file: InputFile, split_size: int) -> list[tuple[int, int]]
         return line_range.pieces(opened, file.size, split_size, file.between)
 
 
-def kind_to_cut(path: str, roots: Roots = None) -> str:
+def kind_to_cut(path: str, roots: Roots) -> str:
     """The kind of a file whose splits can be read apart; WHOLE for every other, and for one that cannot be opened."""
     try:
         with stores.opened(path, roots) as file:

@@ -93,7 +93,7 @@ def _total(answer: HTTPResponse) -> int | None:
     return int(match[1]) if answer.status == 206 and match else None
 
 
-def size_of(uri: str, roots: Roots = None) -> int:
+def size_of(uri: str, roots: Roots) -> int:
     """Bytes of a file; 0 when the server does not say."""
     try:
         with _ask(uri, 0, 0, roots) as answer:
@@ -107,7 +107,7 @@ def size_of(uri: str, roots: Roots = None) -> int:
         return 0
 
 
-def opened(uri: str, roots: Roots = None) -> tuple[int, Fetch, bytes, BinaryIO | None]:
+def opened(uri: str, roots: Roots) -> tuple[int, Fetch, bytes, BinaryIO | None]:
     """Size, how to fetch a range, and the first bytes; or a stream, from a server that has no ranges."""
 
     def begin() -> tuple[int, Fetch, bytes, BinaryIO | None]:

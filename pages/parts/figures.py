@@ -21,12 +21,12 @@ MOST_APART = 100  # columns that have a line between them: more would be lines o
 MONO = '"Source Code Pro", ui-monospace, Menlo, Consolas, monospace'
 
 
-def paper(palette: Palette, height: int, *, left: int = 8, right: int = 12, top: int = 8, bottom: int = 8) -> go.Layout:
+def paper(palette: Palette, height: int, *, right: int = 12, top: int = 8, bottom: int = 8) -> go.Layout:
     """A sheet without frame or legend, see-through so that the page's ground shows."""
     return go.Layout(
         template=go.layout.Template(),  # not the default one: Streamlit puts placeholders for colours into it
         height=height,
-        margin={"l": left, "r": right, "t": top, "b": bottom, "pad": 4},
+        margin={"l": 8, "r": right, "t": top, "b": bottom, "pad": 4},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": SANS, "size": 13, "color": palette.text},

@@ -31,6 +31,7 @@ from idcore.answers.journey import (
 from idcore.answers.lookup import Answer, Copy
 from idcore.answers.lookup.copies import explain
 from idcore.answers.lookup.model import TraceResult
+from idcore.base import catalogue
 from idcore.base.catalogue import words
 from idcore.base.safe_text import json_text
 from idcore.ids.clock import Clock, from_ms
@@ -147,7 +148,9 @@ def test_an_id_alone_has_its_own_time_with_what_is_open() -> None:
     (event,) = journey(ASSUMED).events
     assert event.is_open and event.earliest_ms is not None and event.latest_ms is not None
     assert event.earliest_ms == BASE - 6 * 3_600_000 and event.latest_ms > BASE + 15 * 3_600_000
-    assert " – " not in when_text(event) and "between" in when_text(event)
+    assert " – " not in when_text(event, words=catalogue.words()) and "between" in when_text(
+        event, words=catalogue.words()
+    )
     assert journey().found == {"lines": None, "records": None, "groups": None, "trace": None}
 
 
@@ -202,8 +205,10 @@ def test_lines_are_asked_for_again_by_each_id_that_a_line_adds() -> None:
 
 def test_a_line_without_a_time_is_last_and_says_so() -> None:
     made = journey(lines=[Line("x.log", 3, f"got {MSG_ID}")])
-    assert codes(made) == ["generated", "logged"] and when_text(made.events[-1]) == "time unknown"
-    assert list(steps(made)) == ["", ""]
+    assert (
+        codes(made) == ["generated", "logged"] and when_text(made.events[-1], words=catalogue.words()) == "time unknown"
+    )
+    assert list(steps(made, words=catalogue.words())) == ["", ""]
 
 
 @pytest.mark.parametrize(

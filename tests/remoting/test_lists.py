@@ -13,6 +13,7 @@ import pytest
 
 from idcore.answers.lookup import Listing, Way, WrongWay, cut_text, list_reason, list_text, listing_row, ways
 from idcore.answers.lookup.listing import ListedRecords, Place, collect, first_since, place_of
+from idcore.base import catalogue
 from idcore.base.catalogue import languages, words
 from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Record, flags
@@ -305,8 +306,12 @@ def test_what_the_limit_cuts_off_is_counted_by_queue(queues: Queues) -> None:
     assert (len(found.copies), found.cut, found.left) == (20, "limit", 70)
     assert [(one.count, one.seen + one.left) for one in found.queues] == [(30, 30)] * 3
     assert {each.store_timestamp for each in sent[:18]} >= {copy.record.store_timestamp for copy in found.copies[:18]}
-    assert cut_text(found) == "The limit of 20 messages was reached. Not read: 70 queue offsets."
-    assert list_text(found).startswith("Listed **20 messages** out of **90** queue offsets: topic Orders, stored from")
+    assert (
+        cut_text(found, words=catalogue.words()) == "The limit of 20 messages was reached. Not read: 70 queue offsets."
+    )
+    assert list_text(found, words=catalogue.words()).startswith(
+        "Listed **20 messages** out of **90** queue offsets: topic Orders, stored from"
+    )
     row = listing_row(found)
     assert json.dumps(row) and (row["cut"], row["left"], len(row["copies"])) == ("limit", 70, 20)
 
@@ -462,7 +467,7 @@ def test_rubbish_in_every_answer_kills_nothing(queues: Queues) -> None:
             assert way is not None
             found = service.list_messages(way)
             assert len(found.copies) <= 40 and (found.copies or found.reason), number
-            assert json.dumps(listing_row(found)) and list_text(found)
+            assert json.dumps(listing_row(found)) and list_text(found, words=catalogue.words())
 
 
 # ---- by key
@@ -492,7 +497,11 @@ def test_every_message_with_a_key_is_listed_the_newest_first_past_what_a_broker_
     found = listing(queues, key="user-7")
     assert ids(found) == every and (found.cut, found.left, found.reason) == (None, None, None)
     found = listing(queues, key="order", limit="70", topic=TOPIC)
-    assert ids(found) == every[:70] and found.cut == "limit" and cut_text(found).endswith("Not read: older messages.")
+    assert (
+        ids(found) == every[:70]
+        and found.cut == "limit"
+        and cut_text(found, words=catalogue.words()).endswith("Not read: older messages.")
+    )
     found = listing(queues, key="order", **{"from": instant(20_000), "to": instant(30_000)})
     assert ids(found) == [each.uniq_id for each in reversed(sent[10:16])]
     found = listing(queues, key="order", **{"from": instant(20_500), "to": instant(29_500)})

@@ -16,6 +16,7 @@ from idcore.answers.lookup import Answer, LookupService, Moment
 from idcore.answers.lookup.groups import GroupAnswer, groups_of, progress_of
 from idcore.answers.lookup.store_folder import StoreLookup
 from idcore.answers.lookup.topic_brokers import Pace
+from idcore.base import catalogue
 from idcore.ids import Clock
 from idcore.presentation.headline import headline
 from idcore.rocketmq.remoting.cluster import Cluster
@@ -181,7 +182,9 @@ def test_a_folder_says_the_same(root: Path, sent: dict[str, str]) -> None:
         look_up = StoreLookup(store, Clock(datetime.now(UTC), UTC, "given"))
         found = {name: look_up.one(sent[name], fate=True) for name in sent}
     said_of = {name: said(answer) for name, answer in found.items()}
-    assert "readers (%LMQ%a)" in headline(found["light-4"]), "that it has the others does not hide this one"
+    assert "readers (%LMQ%a)" in headline(found["light-4"], words=catalogue.words()), (
+        "that it has the others does not hide this one"
+    )
     assert said_of["chat-0"] == {("chats", S1): "consumed"} and said_of["chat-2"] == {("chats", S1): "behind"}
     assert said_of["chat-4"] == {("chats", "%LMQ%$Parent$s2"): "never_read"}, "its settings bind it to the parent"
     assert said_of["light-4"] == {

@@ -14,6 +14,7 @@ import pytest
 from idcore.answers.lookup import Answer, LookupService, Moment, advice_text, batches, evidence_text, row_of
 from idcore.answers.lookup.cluster import IDS_AT_ONCE
 from idcore.answers.lookup.copies import explain, home_topic, is_special, related_topics
+from idcore.base import catalogue
 from idcore.base.catalogue import words
 from idcore.ids import OffsetId, UniqId
 from idcore.rocketmq.message import Host, Record
@@ -58,7 +59,7 @@ def test_every_reason_of_the_contract_has_its_words_and_its_advice() -> None:
     assert set(own) <= set(words().table("store.reason.")) and "expired" not in own
     for reason in CONTRACT:
         missed = Answer("x", (), reason, (), (), source="store")
-        assert advice_text(missed) == own.get(reason, words()(f"lookup.advice.{reason}"))
+        assert advice_text(missed, words=catalogue.words()) == own.get(reason, words()(f"lookup.advice.{reason}"))
 
 
 class TestCopies:

@@ -18,6 +18,7 @@ from idcore.answers.lookup.connected_clients import LiveClients
 from idcore.answers.lookup.groups import GroupAnswer, groups_of, progress_of
 from idcore.answers.lookup.progress import Progress, in_memory, pace, state_of
 from idcore.answers.lookup.sentences import groups_text, progress_texts
+from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.rocketmq.remoting.audit import AuditLog
 from idcore.rocketmq.remoting.errors import RemotingError
@@ -50,7 +51,7 @@ def progress(cluster: Progressing, group: str = "billing", clients: bool = False
 
 def issues(found: Progress, before: Progress | None = None) -> list[str]:
     reasons = found.contradictions(before)
-    assert all("?" not in issue_text(reason) for reason in reasons)
+    assert all("?" not in issue_text(reason, words=catalogue.words()) for reason in reasons)
     return [reason.code for reason in reasons]
 
 
@@ -93,12 +94,12 @@ def test_the_sentence_has_the_verdict_first(cluster: Progressing) -> None:
         first = seen(service)
         cluster.now_ms += 10_000
         second = seen(service)
-    assert progress_texts(first) == [
+    assert progress_texts(first, None, words=catalogue.words()) == [
         "Group **billing** is at most **1,204 messages** behind on Orders; 1 client is connected.",
         "It has no offset in **1** of 4 queues.",
         "Ask again after 5 s or more for the rate and the time left.",
     ]
-    assert progress_texts(second, first.progress)[2:] == [
+    assert progress_texts(second, first.progress, words=catalogue.words())[2:] == [
         "It consumes **0.0** messages a second, while 0.0 a second are stored.",
         "At this pace it does not catch up.",
     ]
@@ -108,12 +109,12 @@ def test_a_queue_that_was_never_read_is_not_passed_and_silence_is_said(cluster: 
     cluster.ends, cluster.offsets["billing"] = [1_000, 7, 0, 0], {0: 1_000}
     service = cluster.asking()
     with service.cluster:
-        assert progress_texts(seen(service))[:2] == [
+        assert progress_texts(seen(service), None, words=catalogue.words())[:2] == [
             "Group **billing** is up to date in the queues of Orders in which it has an offset; 1 client is connected.",
             "It has no offset in **1** of 4 queues.",
         ]
         cluster.ends[0], cluster.silent = 1_009, {203}
-        verdict, silent, *_ = progress_texts(seen(service))
+        verdict, silent, *_ = progress_texts(seen(service), None, words=catalogue.words())
     assert "**9 messages** behind" in verdict, "208 was answered"
     assert silent == "a did not answer every question, so there may be more messages and more clients."
 
@@ -130,7 +131,7 @@ def test_two_questions_have_a_rate_and_the_time_left(cluster: Progressing) -> No
     moved = pace(before, now.progress)
     assert moved is not None and (moved.consumed, moved.stored, moved.lag) == (20.0, 10.0, 1_104)
     assert moved.left == pytest.approx(110.4)
-    assert "At this pace it catches up in **1 min 50 s**." in progress_texts(now, before)
+    assert "At this pace it catches up in **1 min 50 s**." in progress_texts(now, before, words=catalogue.words())
     assert issues(now.progress, before) == ["stuck"]
     only = pace(before, now.progress, now.progress.queues[1])
     assert only is not None and (only.consumed, only.left) == (0.0, None)
@@ -281,7 +282,7 @@ class TestList:
             "old": (1, 0, 0, "offline"),
         }
         said = "**4 consumer groups** of Orders: 2 behind, 1 without clients, 1 up to date."
-        assert groups_text(found, "Orders") == said
+        assert groups_text(found, "Orders", words=catalogue.words()) == said
 
     def test_a_group_behind_a_proxy_is_not_called_offline(self, cluster: Progressing) -> None:
         cluster.connected.clear()
@@ -293,7 +294,7 @@ class TestList:
         with service.cluster:
             found = seen(service)
         assert found.progress is not None and issues(found.progress) == []
-        assert "; no broker lists a client of this group" in progress_texts(found)[0]
+        assert "; no broker lists a client of this group" in progress_texts(found, None, words=catalogue.words())[0]
         clients = [client(f"vm@7@{index}@hrhv7758y") for index in range(5)]
         cluster.connected["billing"] = cluster.connection(*clients)  # of a proxy inside the broker: they share queues
         assert issues(progress(cluster)) == []
@@ -325,8 +326,8 @@ class TestList:
             nothing = service.ask("test", "", partial(groups_of, "Nowhere"))
             one = service.ask("test", "", partial(progress_of, "Nowhere", "billing"))
         assert not nothing.routed and not nothing.rows
-        assert groups_text(nothing, "Nowhere") == "The cluster has no topic Nowhere."
-        assert progress_texts(one) == ["The cluster has no topic Nowhere."]
+        assert groups_text(nothing, "Nowhere", words=catalogue.words()) == "The cluster has no topic Nowhere."
+        assert progress_texts(one, None, words=catalogue.words()) == ["The cluster has no topic Nowhere."]
 
 
 class TestWho:
@@ -346,7 +347,7 @@ class TestWho:
             service.one(UNIQ, "Orders")
         assert (row["pid"], row["language"], row["clients"][0]["version"]) == (PID, "agrees", "5.3.3")
         assert row["clients"][0]["addresses"] == ["192.168.7.7:4"] and row["silent"] == row["older"] == []
-        assert [text for text in who_texts(answer.who) if "192.168" in text] == []
+        assert [text for text in who_texts(answer.who, words=catalogue.words()) if "192.168" in text] == []
         assert sum(frame.code == 328 for frame in cluster.server.seen) == 2
 
     def test_a_list_of_before_a_clock_was_set_back_is_not_taken_for_one_of_now(self, cluster: Progressing) -> None:
@@ -395,7 +396,11 @@ class TestWho:
         service = cluster.asking(who=True)
         with service.cluster:
             who = service.one(UNIQ, "Orders").who
-        assert who is not None and who.match.code == "shared" and "192.168.7.8:4" in who_texts(who)[0]
+        assert (
+            who is not None
+            and who.match.code == "shared"
+            and "192.168.7.8:4" in who_texts(who, words=catalogue.words())[0]
+        )
 
     def test_an_older_broker_is_asked_for_its_java_clients(self, cluster: Progressing) -> None:
         cluster.version = "V4_5_2"
@@ -408,7 +413,7 @@ class TestWho:
             gone = service.one(UNIQ, "Orders").who
         assert who is not None and (who.match.code, who.live.older) == ("connected", ("a",))
         assert gone is not None and gone.match.code == "unknown", "such a broker does not list them all"
-        assert any("before 4.9.4" in text for text in who_texts(gone))
+        assert any("before 4.9.4" in text for text in who_texts(gone, words=catalogue.words()))
         assert {frame.field("consumerGroup") for frame in cluster.server.seen if frame.code == 203} >= {"billing"}
 
     def test_silence_is_not_absence_and_nobody_is_asked_unless_switched_on(self, cluster: Progressing) -> None:
@@ -450,11 +455,13 @@ def test_hostile_answers_are_errors_or_answers_and_nothing_else(cluster: Progres
             try:
                 found = seen(service, clients=bool(number % 2)).progress
                 assert found is not None
-                progress_texts(GroupAnswer(found, (), 0, True, (), ()))
-                assert all(isinstance(issue_text(reason), str) for reason in found.contradictions())
+                progress_texts(GroupAnswer(found, (), 0, True, (), ()), None, words=catalogue.words())
+                assert all(
+                    isinstance(issue_text(reason, words=catalogue.words()), str) for reason in found.contradictions()
+                )
                 if not number % 10:
                     service.ask("test", "", partial(groups_of, "Orders"))
                     who = service.one(UNIQ, "Orders").who
-                    assert who is None or all(text.encode() for text in who_texts(who))
+                    assert who is None or all(text.encode() for text in who_texts(who, words=catalogue.words()))
             except CoreError as problem:
                 str(problem).encode()

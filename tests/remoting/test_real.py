@@ -23,6 +23,7 @@ from idcore.answers.lookup import (
     row_of,
     ways,
 )
+from idcore.base import catalogue
 from idcore.ids import OffsetId
 from tests.remoting.asking import as_mqadmin, at, codes, desk_of, profile, texts
 from tests.remoting.boot import ACCESS, SECRET
@@ -275,7 +276,12 @@ class TestMisses:
         line = real.of("plain")[0]
         for text in (at(line, 1), at(line, 1 << 30), line["msg_id"][:-4] + "FFF0", "no-such-key"):
             answer = service.one(text)
-            assert answer.reason and answer.evidence and reason_text(answer) and advice_text(answer)
+            assert (
+                answer.reason
+                and answer.evidence
+                and reason_text(answer)
+                and advice_text(answer, words=catalogue.words())
+            )
 
 
 class TestLists:

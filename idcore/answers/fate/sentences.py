@@ -31,7 +31,7 @@ def verdict_text(verdict: Verdict, words: Words = _ENGLISH, time: Time = utc) ->
     return words("fate.not_consumed", reason=trouble_text(verdict, words, time))
 
 
-def trouble_text(verdict: Verdict, words: Words = _ENGLISH, time: Time = utc) -> str:
+def trouble_text(verdict: Verdict, words: Words, time: Time = utc) -> str:
     """Why the group has not consumed the message, as a part of a sentence that says so."""
     key = f"headline.verdict.{verdict.code}"
     return said_with(key if words.has(key) else f"fate.why.{verdict.code}", verdict.values, words, time)
@@ -42,7 +42,7 @@ def reason_text(reason: Reason, words: Words = _ENGLISH, time: Time = utc) -> st
     return said_with(f"fate.why.{reason.code}", reason.values, words, time)
 
 
-def fact_text(fact: Fact, words: Words = _ENGLISH) -> str:
+def fact_text(fact: Fact, words: Words) -> str:
     """A value as a reader has it."""
     if fact.value is None or isinstance(fact.value, bool):
         return words(f"fate.value.{fact.value}".lower())
@@ -75,7 +75,7 @@ def _shown(values: Mapping[str, Any], time: Time) -> dict[str, Any]:
     return {name: time(value) if name in INSTANTS else value for name, value in values.items()}
 
 
-def said_with(key: str, values: Mapping[str, Any], words: Words = _ENGLISH, time: Time = utc) -> str:
+def said_with(key: str, values: Mapping[str, Any], words: Words, time: Time = utc) -> str:
     """A message of the catalogue, with instants in a reader's zone and separators in numbers.
 
     What the values do not hold is a question mark. How many messages are before this one chooses the form.

@@ -59,7 +59,7 @@ def _names_try(event: Event) -> bool:
     return event.code in _OF_TRIES and event.values.get("tries") is not None
 
 
-def outcome_text(outcome: str | None, words: Words = _ENGLISH) -> str:
+def outcome_text(outcome: str | None, words: Words) -> str:
     """How an attempt of a consumer ended, or how the last one is going."""
     own = f"journey.outcome.{outcome or 'open'}"
     return words(own if words.has(own) else f"fate.name.{outcome}")
@@ -89,7 +89,7 @@ def short_text(event: Event, words: Words = _ENGLISH) -> str:
     return words(key if words.has(key) else "journey.short.logged")
 
 
-def numbered_try(event: Event, words: Words = _ENGLISH) -> str:
+def numbered_try(event: Event, words: Words) -> str:
     """`, try 3 of 17, next in 8 min`: by the default levels, and the next one only where this one failed."""
     tries, outcome = event.values.get("tries"), event.values.get("outcome")
     if tries is None:
@@ -140,7 +140,7 @@ def gap_text(gap: Gap, journey: Journey, words: Words = _ENGLISH) -> str:
     return _said(f"journey.gap.{gap.code}", values, words)
 
 
-def when_text(event: Event, words: Words = _ENGLISH, time: Time = utc) -> str:
+def when_text(event: Event, words: Words, time: Time = utc) -> str:
     """An instant, or from when to when it may have been."""
     if event.at_ms is None:
         return words("message.undated")
@@ -150,7 +150,7 @@ def when_text(event: Event, words: Words = _ENGLISH, time: Time = utc) -> str:
     return time(event.at_ms) + mark
 
 
-def steps(journey: Journey, words: Words = _ENGLISH) -> Iterator[str]:
+def steps(journey: Journey, words: Words) -> Iterator[str]:
     """How long after the event before each one was; empty where either is not dated, or open by hours."""
     before: int | None = None
     for event in journey.events:
@@ -168,7 +168,7 @@ def said(journey: Journey, words: Words = _ENGLISH, time: Time = utc) -> list[st
     return delivery_texts([claim for _, claim in journey.claims], words, time, lambda claim: places[id(claim)])
 
 
-def oddities(journey: Journey, words: Words = _ENGLISH, time: Time = utc) -> Iterator[tuple[str, list[str]]]:
+def oddities(journey: Journey, words: Words, time: Time = utc) -> Iterator[tuple[str, list[str]]]:
     """What lines say of its delivery, contradictions and gaps, each kind with its heading; none where there is none."""
     conflicts = [
         f"{conflict_text(each, journey, words)} {_numbers(each.first, each.second)}" for each in journey.conflicts
@@ -185,7 +185,7 @@ def _numbers(*places: int | None) -> str:
     return f"({', '.join(f'{place + 1}' for place in dict.fromkeys(places) if place is not None)})"
 
 
-def found_text(journey: Journey, words: Words = _ENGLISH) -> str:
+def found_text(journey: Journey, words: Words) -> str:
     """What each source gave, and which nobody asked."""
     parts = [
         words(f"message.none_{name}") if count is None else words.count(_COUNTS[name], count)

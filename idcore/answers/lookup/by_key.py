@@ -62,12 +62,12 @@ class Search:
             records += self._ask(members, [Query(topic, key, True, begin_ms) for topic in wanted for key in keys])
         return records
 
-    def everywhere(self, topic: str, begin_ms: int, unique: bool = True) -> Found:
+    def everywhere(self, topic: str, begin_ms: int) -> Found:
         """The same on every broker, also outside the routes: an old topic may have been moved away from one."""
         records: Found = []
         for name, members in self.notes.cluster.topology().brokers().items():
             if name not in self.brokers or topic in self.unrouted:
-                records += self._ask(members, [Query(topic, self.key, unique, begin_ms)])
+                records += self._ask(members, [Query(topic, self.key, True, begin_ms)])
         return records
 
     def by_broker(self, topics: Sequence[str]) -> Iterator[tuple[tuple[Member, ...], list[str]]]:

@@ -31,7 +31,7 @@ def has_own(source: str) -> bool:
     return source in _OWN
 
 
-def reason_of(code: str, values: Mapping[str, Any], source: str, words: Words = _ENGLISH) -> str:
+def reason_of(code: str, values: Mapping[str, Any], source: str, words: Words) -> str:
     """The sentence of a reason: of the kind of source where it has one of its own, else of all."""
     key = "store.entry_head" if "entry_offset" in values else _key("reason", code, source, words)
     return words.fill_known(key, values)
@@ -53,7 +53,7 @@ def reason_text(answer: Answer, words: Words = _ENGLISH, figures: Mapping[str, A
     return reason_of(answer.reason, {"id": answer.id, **shown}, answer.source, words)
 
 
-def advice_text(answer: Answer, words: Words = _ENGLISH) -> str:
+def advice_text(answer: Answer, words: Words) -> str:
     """What to try next, at a source of this kind; empty without a reason."""
     return "" if answer.reason is None else words(_key("advice", answer.reason, answer.source, words))
 
@@ -77,7 +77,7 @@ def _local(name: str, value: Any, time: Callable[[datetime], str]) -> Any:
         return value  # what a broker says need not be a time that there is
 
 
-def list_text(listing: Listing, words: Words = _ENGLISH, time: Callable[[int], str] = utc) -> str:
+def list_text(listing: Listing, words: Words, time: Callable[[int], str] = utc) -> str:
     """How many messages were listed, of how many, by which way."""
     way = listing.way
     values = {
@@ -103,7 +103,7 @@ def list_text(listing: Listing, words: Words = _ENGLISH, time: Callable[[int], s
     return words("list.said", messages=messages, what=what)
 
 
-def cut_text(listing: Listing, words: Words = _ENGLISH) -> str:
+def cut_text(listing: Listing, words: Words) -> str:
     """What ended a list early, and how much of it is missing; empty for a whole list."""
     if listing.cut is None:
         return ""
@@ -112,7 +112,7 @@ def cut_text(listing: Listing, words: Words = _ENGLISH) -> str:
     return words.fill(f"list.cut.{listing.cut}", values | {"missing": missing})
 
 
-def list_reason(listing: Listing, words: Words = _ENGLISH) -> str:
+def list_reason(listing: Listing, words: Words) -> str:
     """Why a list is empty; empty for a list with messages."""
     return "" if listing.reason is None else words(f"list.reason.{listing.reason}")
 
@@ -126,13 +126,13 @@ def relation_text(copy: Copy, words: Words = _ENGLISH) -> str:
     )
 
 
-def issue_text(reason: Reason, words: Words = _ENGLISH) -> str:
+def issue_text(reason: Reason, words: Words) -> str:
     """What does not fit together in a group."""
     shown = {name: f"{value:,}" if isinstance(value, int) else value for name, value in reason.values.items()}
     return words.fill_known(f"groups.issue.{reason.code}", shown)
 
 
-def groups_text(seen: GroupAnswer, topic: str, words: Words = _ENGLISH) -> str:
+def groups_text(seen: GroupAnswer, topic: str, words: Words) -> str:
     """How many groups a topic has, and how they are."""
     if not seen.routed:
         return words("groups.unknown_topic", topic=topic)
@@ -143,7 +143,7 @@ def groups_text(seen: GroupAnswer, topic: str, words: Words = _ENGLISH) -> str:
     return words("groups.said_list", topic=topic, groups=words.count("group", len(seen.rows)), **shown)
 
 
-def progress_texts(seen: GroupAnswer, before: Progress | None = None, words: Words = _ENGLISH) -> list[str]:
+def progress_texts(seen: GroupAnswer, before: Progress | None, words: Words) -> list[str]:
     """How far a group is, the verdict first; with an earlier answer also its pace, and the time left."""
     progress = seen.progress
     if progress is None or not seen.routed:
@@ -180,7 +180,7 @@ def progress_texts(seen: GroupAnswer, before: Progress | None = None, words: Wor
     return [*texts, words("groups.pace_left", left=words.duration(moved.left or 0))] if moved.lag else texts
 
 
-def who_texts(who: ProducerMatch, words: Words = _ENGLISH, time: Callable[[int], str] | None = None) -> list[str]:
+def who_texts(who: ProducerMatch, words: Words, time: Callable[[int], str] | None = None) -> list[str]:
     """Whether the process behind an id is connected, what supports it, and who listed the clients."""
     match, live = who.match, who.live
     comma = words("comma").join

@@ -234,11 +234,6 @@ def months(reading: Reading, reader: Reader, clock: Clock, found: FoundId) -> Ht
     )
 
 
-def many(items: Sequence[FoundId], reader: Reader, clock: Clock, *, first: int = 1) -> Html:
-    """A page of decoded ids as a table."""
-    return of_ids(items, reader, clock).html(first=first, numbered=True)
-
-
 def of_ids(
     items: Sequence[FoundId],
     reader: Reader,

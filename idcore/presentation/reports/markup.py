@@ -180,12 +180,10 @@ def listed(
     items: Iterable[Any],
     caption: str,
     *,
-    first: int = 1,
-    numbered: bool = False,
     labelled: bool = False,
 ) -> Html:
     """A table with a row for each item."""
-    return Table.of(caption, columns, items).html(first=first, numbered=numbered, labelled=labelled)
+    return Table.of(caption, columns, items).html(labelled=labelled)
 
 
 def fact_list(pairs: Iterable[tuple[Any, Any]]) -> Html | None:

@@ -19,6 +19,7 @@ import pandas as pd
 from idcore.presentation.reports.markup import Html, tag
 
 SIZE = 12
+WIDTH = 680.0
 WIDE = re.compile("[\u1100-\uffdc]")  # letters as wide as they are high
 _MARKUP = re.compile(r"<[^>]*>")
 _RGBA = re.compile(r"rgba\((\d+),(\d+),(\d+),([\d.]+)\)")
@@ -217,9 +218,9 @@ class Sheet:
         return self.paper(letter, value) if reference == "paper" else self.place(reference, value)
 
 
-def svg(figure: Any, alt: str, pen: Pen, width: int = 680) -> Html:
+def svg(figure: Any, alt: str, pen: Pen) -> Html:
     """The figure as one SVG element; `alt` is its text for who does not see it."""
-    sheet = _laid_out(figure, pen, float(width))
+    sheet = _laid_out(figure, pen, WIDTH)
     body = [*_shapes(sheet, below=True), *_grid(sheet), *_traces(sheet), *_shapes(sheet, below=False), *_notes(sheet)]
     return tag(
         "svg",

@@ -70,13 +70,11 @@ def bars(
     ]
 
 
-def binned(
-    activity: pd.DataFrame, order: list[str], least: pd.Timedelta = MINUTE, most: int = CELLS
-) -> tuple[pd.DataFrame, pd.Timedelta]:
+def binned(activity: pd.DataFrame, order: list[str], least: pd.Timedelta = MINUTE) -> tuple[pd.DataFrame, pd.Timedelta]:
     """Host x time, empty cells left empty, in at most so many steps; the step. `least`: what `minute` is exact to."""
     rows = activity[activity["host"].isin(order)]
     first, last = rows["minute"].min(), rows["minute"].max()
-    step = natural_step(last - first + least, most, least)
+    step = natural_step(last - first + least, CELLS, least)
     grid = rows.assign(cell=rows["minute"].dt.floor(step)).groupby(["host", "cell"])["ids"].sum().unstack()
     whole = pd.date_range(first.floor(step), last.floor(step), freq=step)
     return grid.reindex(index=order, columns=whole), step

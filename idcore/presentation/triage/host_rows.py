@@ -144,7 +144,7 @@ def strips(
     own = [one for one in names if one in set(mine["host"])]
     if not own:
         return {}, least, None
-    grid, step = binned(mine, own, least, CELLS)
+    grid, step = binned(mine, own, least)
     whole = grid.div(grid.max(axis=1), axis=0).fillna(0.0)
     by_host = {str(host): values for host, values in zip(whole.index, whole.to_numpy().tolist(), strict=True)}
     return by_host, step, (grid.columns[0], grid.columns[-1] + step)

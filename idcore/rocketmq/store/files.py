@@ -59,7 +59,7 @@ class File:
         return self.start + self.size
 
 
-def list_files(folder: Path, roots: Roots = None) -> tuple[list[File], list[str]]:
+def list_files(folder: Path, roots: Roots) -> tuple[list[File], list[str]]:
     """The files of a sequence in order, and the names of everything else in the folder."""
     files: list[File] = []
     strangers: list[str] = []

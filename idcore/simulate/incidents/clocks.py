@@ -11,12 +11,12 @@ from idcore.simulate.incidents.simulated_cluster import Producer
 from idcore.simulate.scenario import Broker
 
 
-def _set_back(stage: Incident, back_ms: int, before: int = 250, after: int = 400, mean_ms: float = 25) -> Iterator[str]:
+def _set_back(stage: Incident, back_ms: int, mean_ms: float = 25) -> Iterator[str]:
     producer = Producer(stage, stage.host(), stage.pid(), counter=stage.random.randrange(20_000))
     stage.expect(producer.name)
-    yield from stage.between([producer], before, mean_ms)
+    yield from stage.between([producer], 250, mean_ms)
     producer.skew_ms -= back_ms
-    yield from stage.between([producer], after, mean_ms)
+    yield from stage.between([producer], 400, mean_ms)
 
 
 @variant("clock_back", "two_seconds")

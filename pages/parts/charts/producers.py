@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -23,7 +23,6 @@ def bars(
     measure: str,
     view: View,
     *,
-    chosen: Collection[str] = (),
     marks: dict[str, list[str]] | None = None,
     limit: int = TOP,
     small: bool = False,
@@ -35,13 +34,12 @@ def bars(
     """
     palette, rows = view.palette, activity.bars(hosts, measure, limit, beyond, marks or {}, view.words)
     colour, others = palette.roles["host"], tint(palette.muted, 0.5)
-    faint = tint(colour, 0.3)
     figure = lying_bars(
         view,
         [bar.label for bar in rows],
         [bar.value for bar in rows],
         [bar.length for bar in rows],
-        [(colour if not chosen or bar.host in chosen else faint) if bar.host else others for bar in rows],
+        [colour if bar.host else others for bar in rows],
         row=26 if small else 30,
         room=12 if small else 18,
         right=48 if small else 72,
