@@ -24,9 +24,9 @@ from idcore.ids import reasons
 from idcore.ids.identify import identify
 from idcore.ids.reasons import Reason, shared_reasons
 from idcore.presentation import zones
+from idcore.runs import background_run
 from idcore.runs.runs import Runs
 from idcore.server import memory
-from idcore.spark import background
 from pages.parts import cache, serve, session
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -95,7 +95,7 @@ def test_sessions_of_visitors_who_left_are_ended_before_streamlit_drops_them(mon
 
 def test_with_the_last_visitor_go_the_tables_and_the_jobs_that_have_ended(tmp_path: Path) -> None:
     ended, going = Mock(ended=True), Mock(ended=False)
-    background._jobs |= {"ended": ended, "going": going}
+    background_run._begun |= {"ended": ended, "going": going}
     run = Runs(tmp_path).create("kept")
     try:
         assert cache.rows(run, "processes") == 0
@@ -104,9 +104,9 @@ def test_with_the_last_visitor_go_the_tables_and_the_jobs_that_have_ended(tmp_pa
         assert cache.rows(run, "processes") == 0, "it is kept"
         serve.forget_answers()
         assert cache.rows(run, "processes") == 1
-        assert "ended" not in background._jobs and background.find("going") is going
+        assert "ended" not in background_run._begun and background_run.find("going") is going
     finally:
-        background._jobs.pop("going", None)
+        background_run._begun.pop("going", None)
 
 
 def test_the_zones_of_two_visitors_are_the_same_texts() -> None:

@@ -124,8 +124,7 @@ def _scan(asked: CallArguments, caller: Caller) -> Result:
 
 def _cancel(asked: CallArguments, caller: Caller) -> Result:
     run = caller.runs.own(asked["run"])
-    if (job := jobs.of(run)) is not None:
-        job.cancel()
+    jobs.cancel(run)
     return _watched(run, asked, caller)
 
 

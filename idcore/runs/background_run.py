@@ -1,4 +1,4 @@
-"""A run that a thread of the server works at: cancelled, discarded, ended. What the work is, is the subclass's."""
+"""A run that a thread of the server works at: found, cancelled, discarded, ended. What it does is the subclass's."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any, Generic, TypeVar
 
 from idcore.base.errors import CoreError, coded
 from idcore.policy import audit
 from idcore.policy.audit import Actor
 from idcore.runs.runs import Run
 
+Now = TypeVar("Now")  # how far the work is
 Ask = Callable[[], object]  # CoreError or PermissionError where a scan must not begin or go on now
 
 
@@ -19,13 +21,13 @@ def permitted() -> None:
     """The `ask` of a caller that has asked before."""
 
 
-class BackgroundRun:
+class BackgroundRun(Generic[Now]):
     """Outlives the page that began it. A subclass starts `_thread`, whose last act is `_record_end`."""
 
     _thread: threading.Thread
 
-    def __init__(self, run: Run, who: Actor, kind: str) -> None:
-        self.run, self.who, self._kind = run, who, kind
+    def __init__(self, run: Run, who: Actor, kind: str, begin: Now) -> None:
+        self.run, self.who, self._kind, self._progress = run, who, kind, begin
         self._began = time.monotonic()
         self._stop = threading.Event()
         self._unwanted = self._ended = False
@@ -33,6 +35,18 @@ class BackgroundRun:
     def cancel(self) -> None:
         """Asks it to stop; `wait` returns when it has."""
         self._stop.set()
+
+    def progress(self) -> Now:
+        """How far it is now; never blocks."""
+        return self._progress
+
+    def _take(self, progress: Now) -> None:
+        self._progress = progress
+
+    def wait(self, seconds: float | None = None) -> Now:
+        """Blocks until it has ended, or for so long."""
+        self._thread.join(seconds)
+        return self._progress
 
     @property
     def cancelling(self) -> bool:
@@ -68,3 +82,30 @@ class BackgroundRun:
         except OSError as problem:
             unwritten = problem
         return None if unwritten is None else error or coded(unwritten)
+
+
+_begun: dict[str, BackgroundRun[Any]] = {}  # by the names of their runs
+Job = TypeVar("Job", bound=BackgroundRun[Any])
+
+
+def keep(job: Job) -> Job:
+    """Notes what has begun, so that `find` finds it."""
+    _begun[job.run.name] = job
+    return job
+
+
+def find(run_name: str) -> BackgroundRun[Any] | None:
+    """What this server began to do for a run, ended or not."""
+    return _begun.get(run_name)
+
+
+def every() -> list[BackgroundRun[Any]]:
+    """All that was begun and is not forgotten."""
+    return list(_begun.values())
+
+
+def forget_ended() -> None:
+    """Drops what has ended: what it made is in the folder of its run."""
+    for name, job in list(_begun.items()):
+        if job.ended:
+            _begun.pop(name, None)

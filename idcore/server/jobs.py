@@ -13,12 +13,12 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from idcore.base import temporary
 from idcore.base.open_folders import Roots
 from idcore.policy import limits, settings
-from idcore.runs import room
+from idcore.runs import background_run, room
 from idcore.runs.runs import Run, RunError, Runs, runs_root
 from idcore.server import announcements, setting_up
 
@@ -68,18 +68,20 @@ def swept(root: str) -> int:
 
 def of(run: Run) -> Job | ListJob | None:
     """The running or finished job of this server for a scan, or for a list of IDs."""
-    for name in ("idcore.spark.background", "idcore.answers.fate_list.background"):
-        find = getattr(sys.modules.get(name), "find", None)  # another thread may be loading it: then there is no job
-        if find is not None and (job := find(run.name)) is not None:
-            return job
-    return None
+    return cast("Job | ListJob | None", background_run.find(run.name))
+
+
+def cancel(run: Run) -> None:
+    """Asks the job of a run to end, if this server began one."""
+    if (job := of(run)) is not None:
+        job.cancel()
 
 
 def stop_unpinned(runs: Runs, name: str) -> None:
     """Asks the job of a visitor's own run to end, unless the run is pinned."""
     run = runs.own(name)
-    if not run.pinned and (job := of(run)) is not None:
-        job.cancel()
+    if not run.pinned:
+        cancel(run)
 
 
 def delete_unpinned(runs: Runs, name: str) -> str | None:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from idcore.runs import background_run
+
 _DESCRIPTORS = 65_536  # as docs/deploy/rocketmq-ids.service has it
 
 
@@ -52,9 +54,9 @@ def give_back() -> None:
 
 def forget_jobs() -> None:
     """Jobs that have ended are in the records of their runs; none is kept for a visitor who may come back."""
-    for name in ("idcore.spark.background", "idcore.answers.fate_list.background"):
-        if (jobs := sys.modules.get(name)) is not None:
-            jobs.forget_ended()
+    background_run.forget_ended()
+    if (jobs := sys.modules.get("idcore.spark.background")) is not None:
+        jobs.forget_located()
 
 
 def open_more_files() -> None:

@@ -1,4 +1,4 @@
-"""Scans in the background of a server: begun, found again, cancelled, begun again. Does not scan itself."""
+"""Scans in the background of a server: begun, and begun again. Does not scan itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from idcore.policy import audit, limits, logs
 from idcore.policy.audit import Actor
 from idcore.policy.page_turns import TURNS
 from idcore.rocketmq.store.config import subscriptions_in, subscriptions_text
-from idcore.runs.background_run import Ask, BackgroundRun, permitted
+from idcore.runs.background_run import Ask, BackgroundRun, every, keep, permitted
 from idcore.runs.runs import FOLLOWED, STORE, TEXT, Run
 from idcore.scan import run_damage
 
@@ -34,7 +34,7 @@ OnRefresh = Callable[[Run], None]
 TABLES_FIRST = 3.0  # seconds that a scan waits while pages make their tables: it takes all cores
 
 
-class Job(BackgroundRun):
+class Job(BackgroundRun[Progress]):
     """A scan of the console."""
 
     def __init__(
@@ -46,9 +46,8 @@ class Job(BackgroundRun):
         who: Actor = audit.CONSOLE,
         ask: Ask = permitted,
     ) -> None:
-        super().__init__(run, who, STORE if options.store else TEXT)
+        super().__init__(run, who, STORE if options.store else TEXT, Progress("waiting"))
         self._ask = ask
-        self._progress = Progress("waiting")
         self._thread = threading.Thread(
             target=self._work, args=(list(paths), options, names), name=f"job-{run.name}", daemon=True
         )
@@ -105,20 +104,8 @@ class Job(BackgroundRun):
         if (problem := self._record_end(state, error, bytes=now.bytes_total, ids=now.ids)) is not None:
             self._progress = replace(self._progress, error=problem)
 
-    def _take(self, progress: Progress) -> None:
-        self._progress = progress
-
     def _take_place(self, place: int) -> None:
         self._progress = replace(self._progress, place=place)
-
-    def progress(self) -> Progress:
-        """How far it is now; never blocks."""
-        return self._progress
-
-    def wait(self, seconds: float | None = None) -> Progress:
-        """Blocks until the scan has ended, or for so long."""
-        self._thread.join(seconds)
-        return self._progress
 
 
 class Following(Job):
@@ -198,7 +185,6 @@ class Locating:
         return not self._thread.is_alive()
 
 
-_jobs: dict[str, Job] = {}
 _locating: dict[str, Locating] = {}
 _lock = threading.Lock()
 
@@ -212,9 +198,7 @@ def start(
     ask: Ask = permitted,
 ) -> Job:
     """Begins a scan of `paths` into the scan's folder; `ask` is called when its turn has come."""
-    with _lock:
-        job = _jobs[run.name] = Job(run, paths, options, names, who, ask)
-    return job
+    return keep(Job(run, paths, options, names, who, ask))
 
 
 def follow(
@@ -232,32 +216,24 @@ def follow(
     with _lock:
         if limits.exceeds("follows", count := count_followed() + 1):
             raise limits.limit_error("follows", count)
-        job = _jobs[run.name] = Following(run, paths, options, who, ask, on_refresh)
-    return job
+        return keep(Following(run, paths, options, who, ask, on_refresh))
 
 
 def leave_followed() -> None:
     """The end of the server is not the end of what it follows: that stays as it is, for the next server."""
-    for job in list(_jobs.values()):
+    for job in every():
         if isinstance(job, Following):
             job.keeps_on_exit = True
 
 
 def count_followed() -> int:
     """The number of scans that follow their inputs."""
-    return sum(isinstance(job, Following) and not job.ended for job in list(_jobs.values()))
+    return sum(isinstance(job, Following) and not job.ended for job in every())
 
 
-def find(run_name: str) -> Job | None:
-    """The job of a scan that this server began, finished or not."""
-    return _jobs.get(run_name)
-
-
-def forget_ended() -> None:
-    """Drops the jobs that have ended: what they made is in the folders of their scans."""
+def forget_located() -> None:
+    """Drops the indexes of lines that are made: they are in the folders of their scans."""
     with _lock:
-        for name in [name for name, job in _jobs.items() if job.ended]:
-            del _jobs[name]
         for name in [name for name, going in _locating.items() if going.wait(0)]:
             del _locating[name]
 
@@ -273,7 +249,7 @@ def locating(run: Run, roots: Roots = None, again: bool = False) -> Locating:
 
 def at_work() -> int:
     """The number of scans that have not ended."""
-    return sum(not job.ended for job in list(_jobs.values()))
+    return sum(isinstance(job, Job) and not job.ended for job in every())
 
 
 def again(

@@ -164,8 +164,7 @@ def is_own(run: Run) -> bool:
 
 def cancel(name: str) -> None:
     """Stops a scan or a list of IDs of this visitor's own."""
-    if (job := jobs.of(visible_runs().own(name))) is not None:
-        job.cancel()
+    jobs.cancel(visible_runs().own(name))
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

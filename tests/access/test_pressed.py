@@ -24,6 +24,7 @@ from idcore.intake import allowed
 from idcore.intake.intake import Source
 from idcore.policy.access import NOBODY, OF_PAGE, PERMISSIONS, ROLES, AccessError, Visitor
 from idcore.presentation.triage import compared
+from idcore.runs import background_run
 from idcore.runs.runs import EVERYBODY, PRIVATE, Run, Runs
 from idcore.server import jobs
 from idcore.simulate import example
@@ -342,7 +343,7 @@ def test_a_scan_that_waited_for_its_turn_asks_for_the_roles_of_then(
     for role, state in (("viewer", "failed"), ("triage", "done")):
         then[0] = visitor_of(role)
         scans.again(failed)
-        job = background.find(failed)
+        job = background_run.find(failed)
         assert job is not None and job.wait(30).state == state
         assert bool(scanned) == (state == "done")
         error = Runs(runs).open(failed).error
@@ -362,7 +363,7 @@ def test_a_place_that_was_closed_while_a_scan_waited_is_not_read(
 
     monkeypatch.setattr(visitor, "later", later)
     scans.again(failed)
-    job = background.find(failed)
+    job = background_run.find(failed)
     assert job is not None and job.wait(30).state == "failed" and not scanned
 
 

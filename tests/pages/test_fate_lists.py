@@ -14,6 +14,7 @@ from idcore.answers.fate_list.batched_lookups import FateListProgress, IdList
 from idcore.answers.fate_list.sentences import progress_text
 from idcore.answers.lookup import Answer, LookupService, shared
 from idcore.base.catalogue import words
+from idcore.runs import background_run
 from idcore.runs.runs import FATES, Run, Runs
 from idcore.server import jobs
 from pages.parts import live
@@ -39,7 +40,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Many]:
 
 def listed() -> Run:
     (run,) = (run for run in Runs().list() if run.kind == FATES)
-    job = background.find(run.name)
+    job = background_run.find(run.name)
     assert job is not None
     job.wait(20)
     return run
@@ -153,7 +154,7 @@ def test_a_list_is_cancelled_where_it_runs_and_keeps_what_was_judged(
     assert slow.begun.wait(10)
     assert "Cancel" in labels(app.run())
     press(app, "Cancel")
-    job = background.find(next(run.name for run in Runs().list() if run.kind == FATES))
+    job = background_run.find(next(run.name for run in Runs().list() if run.kind == FATES))
     assert job is not None and job.cancelling
     slow.go_on.set()
     run = listed()
@@ -198,7 +199,7 @@ def test_a_list_that_failed_is_tried_again_where_runs_are_listed(open_page: Open
     press(app, again)
     assert not app.exception and not app.error
     (begun,) = {run.name for run in Runs().list() if run.kind == FATES} - {failed.run.name, elsewhere.name}
-    job = background.find(begun)
+    job = background_run.find(begun)
     assert job is not None and (job.wanted.ids, job.wanted.topic) == (failed.wanted.ids, "Orders")
     job.wait(20)
 

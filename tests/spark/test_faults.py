@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.runs import room
+from idcore.runs import background_run, room
 from idcore.runs.runs import Runs, write_ends
 from idcore.server.front_door import readiness
 from idcore.spark import background, session
@@ -171,7 +171,7 @@ def test_a_folder_that_becomes_read_only_during_a_scan_and_comes_back_needs_no_r
         assert caught.value.code == "runs_read_only"
         with pytest.raises(OSError, match="Read-only"):
             done.pin(True)
-        background.forget_ended()
+        background_run.forget_ended()
         write_ends()
         assert sorted(run.state for run in runs.list()) == ["done", "failed"] and len(list(runs.root.glob("2*"))) == 2
         assert done.table("processes").num_rows == 1 and done.summary is not None

@@ -19,6 +19,7 @@ import pytest
 
 from idcore.base.errors import CoreError
 from idcore.policy.access import VIEWERS, Members, Policy
+from idcore.runs import background_run
 from idcore.runs.runs import FOLLOWED, Run, Runs
 from idcore.scan.facts import scan_task
 from idcore.scan.meter import Hand, new_meter
@@ -77,7 +78,7 @@ def test_a_cancel_in_any_phase_ends_as_cancelled_and_leaves_no_table(
 
     def cancel() -> None:
         assert begun.wait(10)
-        background._jobs[run.name].cancel()
+        background_run._begun[run.name].cancel()
 
     in_the_way(monkeypatch, place, name, cancel)
     work = background.start(run, [made(tmp_path, 10)], OPTIONS)
@@ -344,7 +345,7 @@ def test_the_next_server_follows_on_what_one_followed_if_its_owner_may(
     job.wait(60)
     assert run.facts["state"] == "running" and (run.path / FOLLOWED).is_dir() and not run.is_left
     scans.go_on()
-    assert background.find(run.name) is job, "its server is there"
+    assert background_run.find(run.name) is job, "its server is there"
 
     (run.path / "run.json").write_text(json.dumps(run.facts | {"lease": "0" * 32, "owner": "ann@example.com"}))
     assert run.is_left
@@ -356,12 +357,12 @@ def test_the_next_server_follows_on_what_one_followed_if_its_owner_may(
         entrance = Entrance("login", Policy(members, {}), (), 3_600.0)
         monkeypatch.setattr(visitor, "entrance", lambda entrance=entrance: entrance)
         scans.go_on()
-        assert (background.find(run.name) is not job) == goes_on
+        assert (background_run.find(run.name) is not job) == goes_on
     assert "not followed on: ann@example.com" in caplog.text
     with Path(file).open("ab") as more:
         more.write(ONE * 50)
     until(lambda: (run.summary or {}).get("ids") == 300)
-    again = background.find(run.name)
+    again = background_run.find(run.name)
     assert again is not None
     again.cancel()
     assert again.wait(60).state == "done" and run.state == "done" and not (run.path / FOLLOWED).exists()

@@ -1,4 +1,4 @@
-"""Lists of IDs in the background of a server: begun, found again, cancelled. Each becomes a run; asks nobody itself."""
+"""Lists of IDs in the background of a server. Each becomes a run; asks nobody itself."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from idcore.answers.lookup import LookupService
 from idcore.base.errors import CoreError, coded
 from idcore.policy import audit
 from idcore.policy.audit import Actor
-from idcore.runs.background_run import BackgroundRun, permitted
+from idcore.runs.background_run import BackgroundRun, keep, permitted
 from idcore.runs.runs import FATES, Run, Runs
 
 Ask = Callable[[], object]  # CoreError where a list must not begin, now that its turn has come
 _LOOK = 0.2  # seconds between two looks at whose turn it is
 # One list at a time for each cluster: several would load it more than the look-ups of one reader.
 _turns: weakref.WeakKeyDictionary[LookupService, threading.Lock] = weakref.WeakKeyDictionary()
-_jobs: dict[str, Job] = {}
 _lock = threading.Lock()
 
 
@@ -40,14 +39,13 @@ def _turn(service: LookupService, stop: threading.Event) -> Iterator[None]:
             turn.release()
 
 
-class Job(BackgroundRun):
+class Job(BackgroundRun[FateListProgress]):
     """One list. What was judged before it is cancelled is kept."""
 
     def __init__(self, run: Run, service: LookupService, wanted: IdList, user: str, ask: Ask) -> None:
-        super().__init__(run, Actor(user), FATES)
+        super().__init__(run, Actor(user), FATES, FateListProgress(len(wanted.ids), is_waiting=True))
         self._service, self.wanted, self._ask = service, wanted, ask
         self.error: CoreError | None = None
-        self._asking = FateListProgress(len(wanted.ids), is_waiting=True)
         self._thread = threading.Thread(target=self._work, name=f"fates-{run.name}", daemon=True)
         self.run.set_state("running")
         facts = {"kind": FATES, "cluster": service.cluster.name, "ids": len(wanted.ids)}
@@ -83,36 +81,12 @@ class Job(BackgroundRun):
         )
 
     def _end(self, state: str, problem: CoreError | None) -> None:
-        figures = {"cluster": self._service.cluster.name, "ids": self._asking.done}
+        figures = {"cluster": self._service.cluster.name, "ids": self._progress.done}
         self.error = self._record_end(state, problem, **figures)
-
-    def _take(self, now: FateListProgress) -> None:
-        self._asking = now
-
-    def progress(self) -> FateListProgress:
-        """How far it is now; never blocks."""
-        return self._asking
-
-    def wait(self, seconds: float | None = None) -> FateListProgress:
-        """Blocks until it has ended, or for so long."""
-        self._thread.join(seconds)
-        return self._asking
 
 
 def start(runs: Runs, service: LookupService, wanted: IdList, user: str, ask: Ask = permitted, **facts: Any) -> Job:
     """Begins a list as a run of its own. `ask` is called when its turn has come; `facts` are further facts."""
     options = {"asked_ids": len(wanted.ids), "cluster": service.cluster.name, "topic": wanted.topic}
     run = runs.create(f"{len(wanted.ids):,} IDs, {service.cluster.name}", "console", options, kind=FATES, **facts)
-    job = _jobs[run.name] = Job(run, service, wanted, user, ask)
-    return job
-
-
-def forget_ended() -> None:
-    """Drops the jobs that have ended: their answers are in the folders of their runs."""
-    for name in [name for name, job in list(_jobs.items()) if job.ended]:
-        _jobs.pop(name, None)
-
-
-def find(run_name: str) -> Job | None:
-    """The job of a list that this server began, ended or not."""
-    return _jobs.get(run_name)
+    return keep(Job(run, service, wanted, user, ask))

@@ -68,10 +68,10 @@ def again(run: Run, param: str) -> Callable[[], None] | None:
 
 def asked_for(run: Run) -> tuple[Sequence[str], str | None, str] | None:
     """The IDs of a list that this server began, their topic and cluster."""
-    from idcore.answers.fate_list import background
+    from idcore.answers.fate_list.background import Job
 
-    job = background.find(run.name)
-    return None if job is None else (job.wanted.ids, job.wanted.topic, run.options["cluster"])
+    job = jobs.of(run)
+    return (job.wanted.ids, job.wanted.topic, run.options["cluster"]) if isinstance(job, Job) else None
 
 
 def begin(ids: Sequence[str], topic: str | None, cluster: str, param: str = PARAM) -> None:
