@@ -17,12 +17,12 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import NamedTuple
 
-from idcore.answers.findings import all_rules
 from idcore.ids import find, identify
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.simulate.incidents import clients
 from idcore.simulate.incidents.simulated_cluster import Stage
+from tests.findings.every_rule import find_all
 
 VECTORS = Path(__file__).resolve().parents[1] / "tests" / "vectors"
 # Codes of makers by family; a verdict that names two families is right for both, and never confident.
@@ -180,7 +180,7 @@ def look_alikes(kind: str, count: int, folder: Path) -> tuple[int, int, int, int
     hosts = set(tables["hosts"]["host"].to_pylist())
     true = {host for _, host in sent}
     wrong = sum(host not in true for host in tables["processes"]["host"].to_pylist())
-    told = sum(each.severity != "info" for each in all_rules.find(tables, AT, ZONE))
+    told = sum(each.severity != "info" for each in find_all(tables, AT, ZONE))
     return len(hosts - true), wrong, told, len(true - hosts)
 
 

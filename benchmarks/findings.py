@@ -18,15 +18,16 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from idcore.answers.findings import all_rules, line_locations
+from idcore.answers.findings import line_locations
 from idcore.answers.findings.all_rules import RULES, Finding
 from idcore.ids.clock import parse_instant
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
-from idcore.simulate.incidents import HEALTHY, Incident, names, variants
+from idcore.simulate.incidents import HEALTHY, STORIES, Incident
 from idcore.simulate.situations import Situation
 from idcore.sources.inputs import list_files
+from tests.findings.every_rule import find_all
 
 T = TypeVar("T", Incident, Situation)
 ZONE = timezone(timedelta(hours=8))
@@ -62,13 +63,13 @@ def tell(incident: Incident, folder: Path) -> tuple[list[Finding], dict[str, Any
     tables = scan_local([str(path)], month_rows(at, incident.zone))
     files = list_files([str(path)])
     told = look(files, tables["copies"]["msg_id"].to_pylist())
-    return line_locations.place(all_rules.find(tables, at, incident.zone, line_evidence=told), files), truth, tables
+    return line_locations.place(find_all(tables, at, incident.zone, line_evidence=told), files), truth, tables
 
 
 def logs(seeds: int, only: str | None = None, first: int = 1) -> Iterator[Incident]:
     """Every incident in every variant, with several seeds."""
-    for name in names():
-        for variant in variants(name):
+    for name in sorted(STORIES):
+        for variant in STORIES[name]:
             for seed in range(first, first + seeds):
                 if only is None or only == name:
                     yield Incident(name, variant, seed, START, ZONE)
@@ -103,7 +104,7 @@ def wild() -> dict[str, Score]:
         at = datetime(2026, 11, 25, 12, tzinfo=ZONE)
         tables = scan_local([str(path)], month_rows(at, ZONE))
         told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-        got = {item.code: item.severity for item in all_rules.find(tables, at, ZONE, line_evidence=told)}
+        got = {item.code: item.severity for item in find_all(tables, at, ZONE, line_evidence=told)}
         for code in (code for code, severity in got.items() if severity != "info" or code in truth["findings"]):
             if code not in truth.get("any_findings", ()):
                 want = truth["findings"].get(code)

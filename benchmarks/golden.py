@@ -143,7 +143,7 @@ def write(out: Path, reference: Path) -> None:
             to = Folder(out / log, hidden)
             decoded(to, gzip.decompress(raw) if file.endswith(".gz") else raw)
             scanned(to, scratch, reference / file)
-        for incident in incidents.names():
+        for incident in sorted(incidents.STORIES):
             made = scratch / f"{incident}.log"
             ask("make", "incident", incident, "--seed", "7", "--out", made)
             to = Folder(out / f"incident-{incident}", hidden)

@@ -16,7 +16,6 @@ from typing import Any
 import pyarrow as pa
 
 from benchmarks.findings import START, ZONE, Score, measure, table
-from idcore.answers.findings import all_rules
 from idcore.answers.findings.all_rules import RULES, Finding
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.rocketmq.store.folder import StoreFolder
@@ -24,11 +23,12 @@ from idcore.scan.crossing import What
 from idcore.scan.facts import scan_task
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
-from idcore.simulate.situations import Situation, names, variants
+from idcore.simulate.situations import STORIES, Situation
 from idcore.sources.inputs import Split, list_store, split_files
 from idcore.spark import fates, group_progress, record_evidence
 from idcore.spark.passes import Partitions, Passes, Pieces, Work
 from idcore.spark.watch import Reporter
+from tests.findings.every_rule import find_all
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -64,15 +64,15 @@ def tell(situation: Situation, folder: Path) -> tuple[list[Finding], dict[str, A
     truth = situation.truth({code: rule.severity for code, rule in RULES.items()})
     made = tables(root)
     seen = record_evidence.look(list_store(str(root)), made["copies"])
-    found = all_rules.find(made, AT, situation.zone, line_evidence=seen)
+    found = find_all(made, AT, situation.zone, line_evidence=seen)
     shutil.rmtree(root)
     return [item for item in found if RULES[item.code].of_store], truth, made
 
 
 def stores(seeds: int, only: str | None = None, first: int = 1) -> Iterator[Situation]:
     """Every situation in every variant, with several seeds."""
-    for name in names():
-        for variant in variants(name):
+    for name in sorted(STORIES):
+        for variant in STORIES[name]:
             for seed in range(first, first + seeds):
                 if only is None or only == name:
                     yield Situation(name, variant, seed, START, ZONE)

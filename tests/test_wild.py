@@ -21,9 +21,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.__main__ import main
-from idcore.answers.findings import all_rules
 from idcore.answers.findings.all_rules import Finding
-from idcore.answers.journey import Journey, Line, Sources, build, event_text, gap_text, oddities
+from idcore.answers.journey import Journey, Line, Sources, build, event_text, oddities
+from idcore.answers.journey.sentences import gap_text
 from idcore.base.catalogue import words
 from idcore.ids.clock import Clock
 from idcore.presentation.headline import answers_text
@@ -32,6 +32,7 @@ from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.scan.tables import Tables
 from idcore.sources.inputs import list_files
+from tests.findings.every_rule import find_all
 from tests.pages.conftest import open_page as open_page  # a fixture
 from tests.pages.conftest import quiet as quiet
 from tests.pages.test_pages import press, shown
@@ -84,7 +85,7 @@ def scanned(name: str) -> tuple[Tables, list[Finding]]:
     path = str(CASES / f"{name}.txt")
     tables = scan_local([path], month_rows(NOW, CHINA))
     said = lines.look(list_files([path]), tables["copies"]["msg_id"].to_pylist())
-    return tables, all_rules.find(tables, NOW, CHINA, line_evidence=said)
+    return tables, find_all(tables, NOW, CHINA, line_evidence=said)
 
 
 def journey(name: str, text: str) -> Journey:

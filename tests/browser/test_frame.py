@@ -16,6 +16,7 @@ from idcore.answers.findings import all_rules
 from idcore.runs.runs import Run, write_tables
 from tests.browser.harness import Console, Visit, visit
 from tests.browser.samples import OFFSET
+from tests.findings.every_rule import find_all
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_little import two_ids_in
 from tests.store.unpacked import ARCHIVE
@@ -28,7 +29,7 @@ def served(console_without_spark: Console) -> Console:
     """The console with the run that all visitors here see, and its findings."""
     run = Run(make_run(console_without_spark.runs))
     tables = {path.name: run.table(path.name) for path in run.path.iterdir() if path.is_dir()}
-    found = all_rules.find(tables, datetime(2026, 11, 21, tzinfo=UTC), UTC)
+    found = find_all(tables, datetime(2026, 11, 21, tzinfo=UTC), UTC)
     write_tables(run.path, {"findings": all_rules.to_table(found)})
     return console_without_spark
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from idcore.answers.findings import all_rules
 from idcore.answers.findings.all_rules import Finding
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from tests.findings.every_rule import find_all
 from tests.scan import logs
 
 pytestmark = pytest.mark.quick
@@ -26,7 +26,7 @@ def found(data: bytes, tmp_path: Path) -> list[Finding]:
     path = tmp_path / "x.log"
     path.write_bytes(data)
     tables = scan_local([str(path)], month_rows(AT, UTC))
-    return [item for item in all_rules.find(tables, AT, UTC) if item.code in OF_CHAINS]
+    return [item for item in find_all(tables, AT, UTC) if item.code in OF_CHAINS]
 
 
 @pytest.mark.parametrize("seed", range(4))

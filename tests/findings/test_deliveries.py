@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from idcore.answers.findings import all_rules
 from idcore.answers.findings.all_rules import Finding
 from idcore.base.catalogue import words
 from idcore.ids.clock import to_ms
@@ -19,6 +18,7 @@ from idcore.scan.deliveries import MOST_LINES_OF_PIECES
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_files
+from tests.findings.every_rule import find_all
 
 pytestmark = pytest.mark.quick
 
@@ -42,7 +42,7 @@ def read(text: str, folder: Path) -> tuple[list[Finding], list[dict[str, Any]]]:
     path.write_text(text, encoding="utf-8")
     tables = scan_local([str(path)], month_rows(NOW, CHINA))
     told = lines.look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    found = all_rules.find(tables, NOW, CHINA, line_evidence=told)
+    found = find_all(tables, NOW, CHINA, line_evidence=told)
     return found, deliveries.table(told.deliveries, CHINA).to_pylist()
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from idcore.answers.findings import all_rules
 from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -17,6 +16,7 @@ from idcore.simulate import example
 from idcore.simulate.incidents import HEALTHY, Incident
 from idcore.simulate.scenario import Scenario
 from idcore.sources.inputs import list_files
+from tests.findings.every_rule import find_all
 
 pytestmark = pytest.mark.quick
 
@@ -67,7 +67,7 @@ def test_every_finding_about_the_example_is_true(tmp_path: Path) -> None:
     path.write_text(example.log())
     tables = scan_local([str(path)], month_rows(example.now(), example.ZONE))
     told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    found = all_rules.find(tables, example.now(), example.ZONE, line_evidence=told)
+    found = find_all(tables, example.now(), example.ZONE, line_evidence=told)
     loud = [(item.code, item.subject, item.count) for item in found if item.severity != "info"]
     pairs = zip(example.lines(), example.lines()[1:], strict=False)
     resent = [line.split("msgId=")[1][:32] for before, line in pairs if "sent again" in before]

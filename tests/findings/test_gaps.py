@@ -12,12 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from idcore.answers.findings import all_rules, gaps, limits, line_locations
+from idcore.answers.findings import gaps, limits, line_locations
 from idcore.answers.findings.all_rules import Finding
 from idcore.answers.findings.batches import Batches, side_by_side
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_files
+from tests.findings.every_rule import find_all
 from tests.findings.test_rules import AT, DAY_20, told, uniq
 
 pytestmark = pytest.mark.quick
@@ -192,7 +193,7 @@ def test_the_lines_around_a_gap_are_named_where_they_are_found(tmp_path: Path) -
     path = tmp_path / "app.log"
     lines = at_pace(without(400, (200, 300)))
     path.write_text("".join(f"line\n{line}\n" for line in lines))
-    found = all_rules.find(scan_local([str(path)], month_rows(AT, UTC)), AT, UTC)
+    found = find_all(scan_local([str(path)], month_rows(AT, UTC)), AT, UTC)
     (finding,) = line_locations.place(found, list_files([str(path)]))
     assert f"after {path}:400 and ends at {path}:402" in finding.say("meaning")
     assert {one["id"]: one["line"] for one in finding.evidence["places"]} == {lines[199]: 400, lines[200]: 402}
@@ -273,7 +274,7 @@ def test_processes_whose_gaps_were_not_read_are_counted_and_said_to_be(
         pq.write_table(tables[name], written[name][0])
         tables[name] = tables[name].slice(0, 0)
     monkeypatch.setattr(limits, "MOST_SUSPECTS", 1)
-    found = [item for item in all_rules.find(tables, AT, UTC, written=written) if item.code == "missing_ids"]
+    found = [item for item in find_all(tables, AT, UTC, written=written) if item.code == "missing_ids"]
     (unseen,) = [item for item in found if item.evidence.get("variant") == "unseen"]
     assert (unseen.severity, unseen.evidence["more"], len(found)) == ("info", 3, 2)
     assert "gaps that stand out may be among them" in unseen.say("meaning")

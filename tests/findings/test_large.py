@@ -20,6 +20,7 @@ from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_files
 from idcore.spark.job import ScanOptions, judge
 from idcore.spark.watch import Cancelled
+from tests.findings.every_rule import find_all
 
 pytestmark = pytest.mark.quick
 
@@ -39,7 +40,7 @@ def test_a_run_that_lies_in_files_is_judged_like_one_in_memory(tmp_path: Path) -
     path = tmp_path / "x.log"
     path.write_text("\n".join(lines))
     tables = scan_local([str(path)], month_rows(AT, UTC))
-    whole = all_rules.find(tables, AT, UTC)
+    whole = find_all(tables, AT, UTC)
     assert {"shared_fingerprint", "clock_back", "restart", "counter_wrap", "missing_ids"} <= {x.code for x in whole}
     written: dict[str, list[Path]] = {}
     halves = dict(tables)
@@ -47,7 +48,7 @@ def test_a_run_that_lies_in_files_is_judged_like_one_in_memory(tmp_path: Path) -
         written[name] = [tmp_path / f"{name}.parquet"]
         pq.write_table(tables[name].slice(cut), written[name][0])
         halves[name] = tables[name].slice(0, cut)
-    assert to_table(all_rules.find(halves, AT, UTC, written=written)).equals(to_table(whole))
+    assert to_table(find_all(halves, AT, UTC, written=written)).equals(to_table(whole))
 
 
 def in_pieces(
@@ -80,7 +81,7 @@ def test_each_row_of_a_large_run_is_read_a_fixed_number_of_times(
     monkeypatch.setattr(Rows, "pieces", counted)
     lines = [uniq(DAY_20 + 40 * n, 7 * n, pid=pid) for pid in range(1, 1001) for n in range(2)]
     tables, written = in_pieces(lines, tmp_path, monkeypatch)
-    found = all_rules.find(tables, AT, UTC, written=written)
+    found = find_all(tables, AT, UTC, written=written)
     assert (read["processes"], read["counters"]) == (3 * 1000, 2000)
     (more,) = [item for item in found if item.code == "missing_ids" and "more" in item.evidence]
     assert sum(item.count for item in found if item.code == "missing_ids") == 6 * 1000
@@ -93,11 +94,11 @@ def test_what_is_not_looked_at_is_counted_and_said(tmp_path: Path, monkeypatch: 
     back = [DAY_20 + 50 * n - (900 if n >= 60 else 0) for n in range(120)]
     lines += [uniq(elapsed, n, pid=pid) for pid in range(20, 26) for n, elapsed in enumerate(back)]
     tables, written = in_pieces(lines, tmp_path, monkeypatch, rows=3)
-    looked = all_rules.find(tables, AT, UTC, written=written)
+    looked = find_all(tables, AT, UTC, written=written)
     assert not [item for item in looked if item.evidence.get("variant") == "unseen"]
     monkeypatch.setattr(limits, "MOST_EXAMINED", 4)
     monkeypatch.setattr(limits, "MOST_SUSPECTS", 6)
-    found = all_rules.find(tables, AT, UTC, written=written)
+    found = find_all(tables, AT, UTC, written=written)
     for code in ("restart", "clock_back"):
         (unseen,) = [item for item in found if (item.code, item.evidence.get("variant")) == (code, "unseen")]
         listed = [item for item in found if item.code == code and item is not unseen]
@@ -115,7 +116,7 @@ def test_an_address_of_many_growths_is_compared_as_far_as_there_is_room(
     lines = [f"0A09000{host}00002A9F{(host << 34) + 1000 * n:016X}" for host in range(1, 6) for n in range(20 + host)]
     path = tmp_path / "x.log"
     path.write_text("\n".join(lines))
-    found = all_rules.find(scan_local([str(path)], month_rows(AT, UTC)), AT, UTC)
+    found = find_all(scan_local([str(path)], month_rows(AT, UTC)), AT, UTC)
     (unseen,) = [item for item in found if item.code == "broker_moved"]
     assert (unseen.evidence["variant"], unseen.count, unseen.severity) == ("unseen", 3, "info")
 
@@ -136,7 +137,7 @@ def test_judging_ends_when_it_is_told_to(moments: int, tmp_path: Path, monkeypat
             raise Stopped
 
     with pytest.raises(Stopped):
-        all_rules.find(tables, AT, UTC, written=written, check=check)
+        find_all(tables, AT, UTC, written=written, check=check)
     assert left == [-1]
 
 

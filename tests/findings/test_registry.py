@@ -18,7 +18,7 @@ from benchmarks import stores
 from idcore.answers import finding_words as words
 from idcore.answers.findings import all_rules
 from idcore.answers.findings.all_rules import RULES, SEVERITIES, Finding, Rule
-from idcore.answers.findings.finding_builder import each, of_process
+from idcore.answers.findings.finding_builder import largest_findings, of_process
 from idcore.answers.findings.model import read_evidence
 from idcore.answers.findings.processes import Processes
 from idcore.answers.findings.registry import Scan, register
@@ -109,8 +109,8 @@ def test_all_words_belong_to_a_rule() -> None:
 @pytest.mark.slow
 def test_findings_of_other_stores_are_as_their_rules_declare(tmp_path: Path) -> None:
     proving = {rule.incident for rule in RULES.values() if rule.of_store}
-    for name in situations.names():
-        others = [variant for variant in situations.variants(name) if f"{name}/{variant}" not in proving]
+    for name in sorted(situations.STORIES):
+        others = [variant for variant in situations.STORIES[name] if f"{name}/{variant}" not in proving]
         for variant in others if name != situations.HEALTHY else ():
             found, _, _ = stores.tell(Situation(name, variant, 23, measured.START, measured.ZONE), tmp_path)
             are_as_declared(found)
@@ -142,7 +142,7 @@ SUBJECT = "10.0.0.7 pid 3416 loader 18B4AAC2"
 
 
 def even(processes: Processes, _: Scan) -> Iterator[Finding]:
-    yield from each(processes, processes["pid"] % 2 == 0, CODE, lambda at: of_process(processes, at, CODE))
+    yield from largest_findings(processes, processes["pid"] % 2 == 0, CODE, lambda at: of_process(processes, at, CODE))
 
 
 def rule_of(**other: object) -> Rule:

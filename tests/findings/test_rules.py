@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from idcore.answers import finding_words as words
-from idcore.answers.findings import all_rules, limits
+from idcore.answers.findings import limits
 from idcore.answers.findings.all_rules import RULES, Finding
 from idcore.answers.findings.model import to_table, worst_first
 from idcore.base import catalogue
@@ -25,6 +25,7 @@ from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.scan.schemas import SCHEMAS
 from idcore.sources.inputs import list_files
+from tests.findings.every_rule import find_all
 
 pytestmark = pytest.mark.quick
 
@@ -35,7 +36,7 @@ REAL = Path(__file__).parents[1] / "vectors" / "real.log.gz"
 def told(lines: Sequence[str], tmp_path: Path, at: datetime = AT) -> list[Finding]:
     path = tmp_path / "x.log"
     path.write_text("".join(line + "\n" for line in lines))
-    return all_rules.find(scan_local([str(path)], month_rows(at, UTC)), at, UTC)
+    return find_all(scan_local([str(path)], month_rows(at, UTC)), at, UTC)
 
 
 def uniq(elapsed: int, counter: int, host: str = "0A000007", pid: int = 4711, loader: str = "18B4AAC2") -> str:
@@ -242,7 +243,7 @@ def test_the_real_log_has_only_findings_that_are_true_of_it(tmp_path: Path) -> N
     path.write_bytes(gzip.decompress(REAL.read_bytes()))
     tables = scan_local([str(path)], month_rows(AT, UTC))
     told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    found = all_rules.find(tables, AT, UTC, line_evidence=told)
+    found = find_all(tables, AT, UTC, line_evidence=told)
     loud = {(item.code, item.subject, item.count) for item in found if item.severity != "info"}
     twice = {item.subject for item in found if item.code == "duplicate_send"}
     keys = {record["key"] for item in found if item.code == "duplicate_send" for record in item.evidence["records"]}
@@ -289,7 +290,7 @@ def zones_told(times: dict[int, Sequence[datetime]], tmp_path: Path, zone: tzinf
     path = tmp_path / "zones.log"
     path.write_text("\n".join(lines))
     months = month_rows(AT, zone, source)
-    found = all_rules.find(scan_local([str(path)], months), AT, zone, source)
+    found = find_all(scan_local([str(path)], months), AT, zone, source)
     return [one for one in found if one.code == "zone_mismatch"]
 
 
@@ -345,6 +346,6 @@ def test_times_of_lines_are_read_in_the_zone_that_the_lines_prove(tmp_path: Path
     path = tmp_path / "x.log"
     path.write_text("\n".join(lines))
     tables, evidence = scan_local([str(path)], month_rows(AT, UTC)), look(list_files([str(path)]), [])
-    found = all_rules.find(tables, AT, UTC, line_evidence=evidence)
+    found = find_all(tables, AT, UTC, line_evidence=evidence)
     (failed,) = [one for one in found if one.code == "consume_failed"]
     assert failed.since == datetime(2026, 11, 20, 1, 50, 0, 100_000, tzinfo=UTC)

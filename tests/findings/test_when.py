@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from idcore.answers.findings import all_rules, chains, limits
+from idcore.answers.findings import chains, limits
 from idcore.answers.findings.all_rules import Finding
 from idcore.answers.findings.model import worst_first
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
+from tests.findings.every_rule import find_all
 from tests.findings.test_rules import AT, DAY_20, told, uniq
 
 pytestmark = pytest.mark.quick
@@ -144,7 +145,7 @@ def test_the_instants_of_sentences_are_in_the_zone_of_the_scan(tmp_path: Path) -
     path = tmp_path / "x.log"
     path.write_text("\n".join(starts([0, 20, 40])))
     tables = scan_local([str(path)], month_rows(AT, zone))
-    (finding,) = all_rules.find(tables, AT, zone)
+    (finding,) = find_all(tables, AT, zone)
     assert all(text.endswith("+08:00") for text in finding.evidence["began_at"])
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from idcore.answers import finding_words as words
-from idcore.answers.findings.all_rules import Finding, find
+from idcore.answers.findings.all_rules import Finding
 from idcore.base import catalogue
 from idcore.base.safe_text import json_text
 from idcore.scan import lines
@@ -20,6 +20,7 @@ from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.simulate import example
 from idcore.sources.inputs import list_files
+from tests.findings.every_rule import find_all
 
 pytestmark = pytest.mark.quick
 
@@ -128,5 +129,5 @@ def findings_of_everything() -> list[Finding]:
             file.flush()
             tables = scan_local([file.name], month_rows(at, UTC))
             told = lines.look(list_files([file.name]), tables["copies"]["msg_id"].to_pylist())
-            found += find(tables, at, UTC, line_evidence=told)
+            found += find_all(tables, at, UTC, line_evidence=told)
     return found

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from idcore.answers.findings import all_rules
 from idcore.answers.findings.all_rules import Finding
 from idcore.base import catalogue
 from idcore.ids import Clock
@@ -25,6 +24,7 @@ from idcore.scan.lines import look
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_files
+from tests.findings.every_rule import find_all
 from tests.scan.logs import JAVA, offset, uniq
 
 pytestmark = pytest.mark.quick
@@ -54,7 +54,7 @@ def found_in(text: str, tmp_path: Path) -> list[Finding]:
     path.write_text(text)
     tables = scan_local([str(path)], month_rows(AT, UTC))
     told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    return all_rules.find(tables, AT, UTC, line_evidence=told)
+    return find_all(tables, AT, UTC, line_evidence=told)
 
 
 @pytest.mark.parametrize("name", LISTS)

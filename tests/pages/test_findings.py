@@ -37,6 +37,7 @@ from idcore.sources.inputs import list_files
 from idcore.spark.folder import write_table
 from pages.parts.triage import report
 from pages.parts.view import View
+from tests.findings.every_rule import find_all
 from tests.pages.conftest import RUN, make_run
 from tests.pages.test_pages import shown
 
@@ -67,9 +68,7 @@ def judged(folder: Path, text: str) -> Run:
     tables = scan_local([str(log)], np.array(rows, np.int64))
     files = [replace(file, name="app.log") for file in list_files([str(log)])]
     told = look(files, tables["copies"]["msg_id"].to_pylist())
-    tables["findings"] = all_rules.to_table(
-        line_locations.place(all_rules.find(tables, AT, UTC, line_evidence=told), files)
-    )
+    tables["findings"] = all_rules.to_table(line_locations.place(find_all(tables, AT, UTC, line_evidence=told), files))
     for name, table in tables.items():
         (path / name).mkdir(exist_ok=True)
         for old in (path / name).iterdir():
@@ -134,7 +133,7 @@ def test_a_run_from_before_the_findings_says_so(run: str, open_page: Open) -> No
     assert [info.value for info in app.info] == [words("en")("findings.older")]
 
 
-CASES = [name for name in incidents.names() if name != "healthy"]
+CASES = [name for name in sorted(incidents.STORIES) if name != "healthy"]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -45,6 +45,7 @@ from idcore.scan.occurrences.index import NAME, VERSION, Index
 from idcore.scan.occurrences.parts import PartWriter
 from idcore.sources.inputs import list_files, split_files
 from pages.parts.charts import counters, producers, timeline
+from tests.findings.every_rule import find_all
 from tests.pages import example_run
 from tests.pages.conftest import RUN, make_run, reader
 from tests.pages.test_compare import comparing, kept_run
@@ -85,7 +86,7 @@ def indexed_run(root: Path, text: str = "", name: str = RUN, packed: str = "") -
         Path(path).write_bytes(content)
     months = month_rows(START + timedelta(days=1), SHANGHAI)
     tables = dict(scan_local(paths, months))
-    tables["findings"] = all_rules.to_table(all_rules.find(tables, START + timedelta(days=1), SHANGHAI))
+    tables["findings"] = all_rules.to_table(find_all(tables, START + timedelta(days=1), SHANGHAI))
     for name, table in tables.items():
         shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).mkdir()

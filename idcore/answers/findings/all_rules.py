@@ -2,37 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, tzinfo
-from pathlib import Path
-
-import pyarrow as pa
+from collections.abc import Sequence
 
 from idcore.answers.findings import chains
 from idcore.answers.findings.large import Rows
 from idcore.answers.findings.model import Finding, to_table, worst_first
 from idcore.answers.findings.registry import SEVERITIES, OfScan, Rule, Scan, rules
-from idcore.scan.lines import LineEvidence
 
 RULES = rules()
-
-
-def find(
-    tables: Mapping[str, pa.Table],
-    at: datetime,
-    zone: tzinfo,
-    zone_source: str = "assumed",
-    written: Mapping[str, Sequence[Path]] | None = None,
-    line_evidence: LineEvidence | None = None,
-    check: Callable[[], None] = lambda: None,
-) -> list[Finding]:
-    """All findings of one scan, worst first. `at` is now; `zone` is what the scan read times in, by `zone_source`.
-
-    `written`: Parquet files with further rows, by table, of a scan too large to be held at once. `line_evidence`: what
-    the lines say of copies and names, where they were looked at. `check` is called often and may raise.
-    """
-    scan = Scan(Rows(tables, written or {}, check), at, zone, zone_source, line_evidence)
-    return of_groups(scan, of_ids(scan))
 
 
 def of_ids(scan: Scan) -> list[Finding]:
@@ -67,4 +44,4 @@ def _of_scan(of_store: bool) -> list[OfScan]:
 
 
 __all__ = ["RULES", "SEVERITIES", "Finding", "Rows", "Rule", "Scan"]
-__all__ += ["find", "of_groups", "of_ids", "to_table", "worst_first"]
+__all__ += ["of_groups", "of_ids", "to_table", "worst_first"]
