@@ -15,20 +15,19 @@ from idcore.rocketmq.message import (
     MessageBatch,
     Record,
     compress,
-    decode_message,
-    decode_messages,
     decode_record,
     decode_records,
-    encode_message,
     hash_code,
 )
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.flags import Compression, compression_bits
 from idcore.rocketmq.message.javatext import hash_map_order, to_bytes, to_text
 from idcore.rocketmq.message.properties import Dialect
+from idcore.rocketmq.message.wire import decode_message, decode_messages
 from tests.java import jars
 from tests.java.referee import Referee
 from tests.message.refusing import outcome
+from tests.message.wire_form import encode_message
 
 DIALECTS: dict[str, Dialect] = {"4.5.2": "split", "4.9.8": "bare", "5.3.3": "current"}
 TEXTS = ["a", "KEYS", "TAGS", "键", "😀", "é", "", "x y", "\x01", "\x02", "a\x01b", "\x02\x02", "UNIQ_KEY", "null", " "]

@@ -16,25 +16,21 @@ from idcore.rocketmq.message import (
     Host,
     Message,
     MessageBatch,
-    MessageExt,
     check_broker_topic,
     compress,
-    crc32,
-    decode_message,
-    decode_messages,
-    encode_message,
     flags,
     hash_code,
     is_system_topic,
-    text_of,
-    unpack,
-    unwrap,
 )
 from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.bodies import crc32, text_of, unpack
 from idcore.rocketmq.message.flags import Compression
 from idcore.rocketmq.message.javatext import hash_map_order, is_blank, to_text, units
+from idcore.rocketmq.message.model import MessageExt
 from idcore.rocketmq.message.properties import Dialect
+from idcore.rocketmq.message.wire import decode_message, decode_messages, unwrap
 from tests.message.refusing import outcome
+from tests.message.wire_form import encode_message
 
 pytestmark = pytest.mark.quick
 

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from idcore.base.errors import CoreError
-from idcore.rocketmq.message import MessageExt, Record, decode_record, decode_records
+from idcore.rocketmq.message import Record, decode_record, decode_records
 from idcore.rocketmq.message.javatext import hash_code
+from idcore.rocketmq.message.model import MessageExt
 from tests.message.refusing import outcome
 
 pytestmark = pytest.mark.quick

@@ -12,17 +12,8 @@ from hypothesis import strategies as st
 
 from idcore.base.errors import CoreError
 from idcore.base.layout import RECORD_HEADS, TOPIC_LENGTHS
-from idcore.rocketmq.message import (
-    MAGIC_V1,
-    MAGIC_V2,
-    Host,
-    Record,
-    blank_record,
-    decode_record,
-    decode_records,
-    parts,
-    record_size,
-)
+from idcore.rocketmq.message import Host, Record, blank_record, decode_record, decode_records, parts
+from idcore.rocketmq.message.record import MAGIC_V1, MAGIC_V2, record_size
 from tests.message.refusing import outcome
 
 pytestmark = pytest.mark.quick

@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from idcore.answers.fate import Fact, Reason, Verdict
+from idcore.answers.fate import Reason, Verdict
+from idcore.answers.fate.model import Fact
 from idcore.answers.lookup import Answer, Copy, Evidence, Offer, Progress, copy_row, shared
 from idcore.base.catalogue import words
 from idcore.presentation.html import records
-from idcore.rocketmq.message import Host, Message, Record, encode_message, flags
+from idcore.rocketmq.message import Host, Message, Record, flags
 from idcore.rocketmq.remoting import profile
 from idcore.rocketmq.remoting.profile import from_file
 from idcore.rocketmq.store import CommitLog, Stored, StoreFolder
@@ -27,6 +28,7 @@ from idcore.simulate.writer import StoreWriter
 from pages.parts import scans
 from pages.parts.messages import stores
 from pages.parts.view import View
+from tests.message.wire_form import encode_message
 from tests.pages.test_pages import press, shown
 from tests.store.unpacked import real_store
 

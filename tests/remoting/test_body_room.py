@@ -13,8 +13,8 @@ from idcore.answers.lookup import rows as lookup_rows
 from idcore.base import catalogue
 from idcore.rocketmq.message.flags import COMPRESSED, INNER_BATCH, NEED_UNWRAP
 from idcore.rocketmq.message.model import Message
-from idcore.rocketmq.message.wire import encode_message
 from idcore.rocketmq.remoting.bodies import BodyPolicy
+from tests.message.wire_form import encode_message
 from tests.remoting.fake import record
 
 PLAIN = b"a" * 1_000_000

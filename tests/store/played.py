@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from idcore.rocketmq.message import Host, Message, MessageBatch, Record, encode_message
+from idcore.rocketmq.message import Host, Message, MessageBatch, Record
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.javatext import hash_map_order
 from idcore.rocketmq.store import CommitLog, Stored
 from idcore.simulate.broker import Broker
 from idcore.simulate.writer import PutResult
+from tests.message.wire_form import encode_message
 from tests.store.real_broker import END_TRANSACTION, SEND, SEND_BACK, SEND_BATCH, RealBroker
 
 GROUP, TOPIC = "order_consumer", "OrderPaid"

@@ -14,11 +14,12 @@ from idcore.base.catalogue import words
 from idcore.ids import Clock
 from idcore.presentation.reader import Reader
 from idcore.presentation.terminal import messages
-from idcore.rocketmq.message import Host, Message, Record, compress, encode_message, flags
+from idcore.rocketmq.message import Host, Message, Record, compress, flags
 from idcore.rocketmq.message.row import record_row
 from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.rocketmq.store.index import Entry, IndexFile
 from idcore.simulate.writer import StoreWriter
+from tests.message.wire_form import encode_message
 
 pytestmark = pytest.mark.quick
 

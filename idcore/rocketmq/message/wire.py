@@ -14,26 +14,12 @@ from idcore.rocketmq.message.javatext import to_bytes, to_text
 from idcore.rocketmq.message.model import Message, MessageExt
 from idcore.rocketmq.message.properties import Dialect
 from idcore.rocketmq.message.reader import Bytes, Reader
-from idcore.rocketmq.message.validators import PROPERTIES_MOST
 
 _SMALLEST = WIRE_HEAD.size + PROPERTIES_LENGTH.size
 
 
-def encode_message(message: Message, dialect: Dialect = "current") -> bytes:
-    """MessageDecoder.encodeMessage: flag, body and properties; the topic travels once, with the request."""
-    body = message.body
-    if body is None:
-        raise refuse("body_null", "body")
-    raw = to_bytes(names.encode(message.properties, dialect))
-    if len(raw) > PROPERTIES_MOST:  # Java lets the short wrap and writes what nobody can read
-        raise refuse("properties_long", "properties_length", None, size=len(raw), most=PROPERTIES_MOST)
-    size = _SMALLEST + len(body) + len(raw)
-    head = WIRE_HEAD.struct.pack(size, 0, 0, message.flag, len(body))
-    return b"".join((head, body, PROPERTIES_LENGTH.struct.pack(len(raw)), raw))
-
-
 def wire_size(message: Message) -> int:
-    """How many bytes encode_message makes, and what may be too long for it."""
+    """How many bytes MessageDecoder.encodeMessage makes, and of what is too long for it."""
     return _SMALLEST + len(message.body or b"") + len(to_bytes(names.encode(message.properties)))
 
 
