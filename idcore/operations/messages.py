@@ -211,7 +211,7 @@ OPERATIONS = (
             Argument("trace", "flag", "also its message trace", default=False),
             ZONE, AT, LANG,
         ),
-        "decode", _view, _FOUND, of_cluster=True, command="view",
+        "decode", _view, _FOUND, command="view",
     ),
     Operation(
         "journey",
@@ -230,7 +230,6 @@ OPERATIONS = (
             Field("found", "object", "how many records, lines and so on it rests on"),
             Field("answers", "array", "its records, as view gives them"), _SAID, CERTAINTY, DISPROOF,
         ),
-        of_cluster=True,
         command="view --journey",
     ),
     Operation(
@@ -246,7 +245,6 @@ OPERATIONS = (
             Field("clients", ("integer", "null"), "connected clients"), CERTAINTY, DISPROOF,
         ),
         _ASKED,
-        of_cluster=True,
     ),
     Operation(
         "progress",
@@ -271,7 +269,6 @@ OPERATIONS = (
             Field("sides", "array", "its topics of retries and dead letters"),
             Field("issues", "array", "what does not fit together, the worst first"),
         ),
-        of_cluster=True,
     ),
     Operation(
         "dead_letters",
@@ -297,7 +294,6 @@ OPERATIONS = (
             Field("left", _NUMBER, "how many more there are"),
             Field("asked", "array", "the addresses that were asked"),
         ),
-        of_cluster=True,
         command="view --dead-letters",
     ),
 )

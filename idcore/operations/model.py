@@ -220,7 +220,6 @@ class Operation:
     fields: tuple[Field, ...]
     head: tuple[Field, ...] = ()
     begins: bool = False
-    of_cluster: bool = False
     alone: bool = False
     command: str = ""
 

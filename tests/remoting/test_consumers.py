@@ -86,8 +86,8 @@ WHOLE: list[tuple[Request[Any], bytes, Any]] = [
         (GroupOffsets("T", "G", {0: 12, 1: 9}), GroupOffsets("T", "G@broadcast", {0: 7})),
     ),
     (AllDelayOffsets(), b'{"dataVersion":{},"offsetTable":{1:5,2:0}}', {1: 5, 2: 0}),
-    (GroupConfigOf("G"), body(CONFIG), GroupConfig("G", False, True, 2, 3)),
-    (AllGroupConfigs(), body({"subscriptionGroupTable": {"G": CONFIG}}), {"G": GroupConfig("G", False, True, 2, 3)}),
+    (GroupConfigOf("G"), body(CONFIG), GroupConfig("G", False, True)),
+    (AllGroupConfigs(), body({"subscriptionGroupTable": {"G": CONFIG}}), {"G": GroupConfig("G", False, True)}),
     (
         TopicStats("T"),
         f'{{"offsetTable":{{{MQ}:{{"lastUpdateTimestamp":5,"maxOffset":9,"minOffset":1}}}},"topicPutTps":0.0}}'.encode(),
@@ -110,7 +110,7 @@ WHOLE: list[tuple[Request[Any], bytes, Any]] = [
         ConsumeStats("G", "T"),
         f'{{"consumeTps":0.0,"offsetTable":{{{MQ}:{{"brokerOffset":120,"consumerOffset":118,"lastTimestamp":17,'
         f'"pullOffset":119}}}}}}'.encode(),
-        (QueueProgress("a", "T", 1, 120, 118, 119, 17),),
+        (QueueProgress("a", "T", 1, 118, 119, 17),),
     ),
     (TopicGroups("T"), b'{"groupList":["g2","g1"]}', ("g1", "g2")),
     (

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from idcore.answers.fate.sentences import utc
 from idcore.answers.lookup import Listing, Way, WrongWay, cut_text, list_reason, list_text, listing_row, ways
 from idcore.answers.lookup.listing import ListedRecords, Place, collect, first_since, place_of
 from idcore.base import catalogue
@@ -271,7 +272,7 @@ def listing(fake: Fake, **given: str) -> Listing:
 
 
 def instant(stored: int) -> str:
-    return ways._instant(START + stored) or ""
+    return utc(START + stored)
 
 
 def ids(found: Listing) -> list[str | None]:

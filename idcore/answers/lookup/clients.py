@@ -15,7 +15,7 @@ from idcore.rocketmq.remoting.consumers import ConnectedClient, Connection, Subs
 _FIRST, _LAST = 212, 611
 # ClientId of the gRPC clients: host@pid@index@time, in whatever language.
 _GRPC = re.compile(r".+@\d{1,10}@\d{1,10}@[0-9a-z]{1,20}", re.ASCII | re.DOTALL)
-_PROCESS = re.compile(r"(\d{1,10})(?:#(\d{1,20}))?", re.ASCII)
+_PROCESS = re.compile(r"(\d{1,10})(?:#\d{1,20})?", re.ASCII)
 INNER_GROUP = "CLIENT_INNER_PRODUCER"  # every Java client is in it, producer or consumer
 _JAVA = frozenset({"JAVA"})
 # What clients of a maker call their own language; the wrappers of the C++ client call themselves otherwise.
@@ -48,8 +48,6 @@ class ClientName:
 
     host: str
     pid: int | None
-    nanos: int | None = None
-    instance: str = ""
 
     @classmethod
     def read(cls, text: str) -> ClientName:
@@ -57,9 +55,7 @@ class ClientName:
         host, _, rest = text.partition("@")
         instance = rest.partition("@")[0]
         process = _PROCESS.fullmatch(instance)
-        if process is None:
-            return cls(plain_host(host), None, None, instance)
-        return cls(plain_host(host), int(process[1]), int(process[2]) if process[2] else None, instance)
+        return cls(plain_host(host), int(process[1]) if process else None)
 
 
 @dataclass(frozen=True, slots=True)

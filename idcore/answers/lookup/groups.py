@@ -297,5 +297,4 @@ class _Groups(_Asking):
             None if not seen and silent else len(clients),
             one.consume_type if one else "",
             one.message_model if one else "",
-            not seen or any(self.topic in each.subscriptions for each in seen),
         )

@@ -272,7 +272,6 @@ class GroupRow:
     clients: int | None
     consume_type: str = ""
     message_model: str = ""
-    subscribed: bool = True
     disabled: bool = False
 
 

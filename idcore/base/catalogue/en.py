@@ -2253,7 +2253,6 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.frame_short": "{name} needs {needed} bytes, {remaining} remain",
     "error.frame_header_long": "a header of {size} bytes does not fit its three-byte length",
     "error.frame_header_most": "a header of {size} bytes is over the limit of {most}",
-    "error.frame_count": "{count} frames where one was expected",
     "error.frame_long": "a frame of {length} bytes is over the limit of {most}",
     "error.frame_serialisation": "serialisation {kind} is neither JSON (0) nor ROCKETMQ (1)",
     "error.frame_json": "the header is not valid JSON: {why}",

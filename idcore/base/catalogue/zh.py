@@ -2200,7 +2200,6 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.frame_short": "{name} 需要 {needed} 字节，只剩 {remaining}",
     "error.frame_header_long": "{size} 字节的头部超出三字节长度",
     "error.frame_header_most": "帧头为 {size} 字节，超过上限 {most}",
-    "error.frame_count": "应有一帧，实际有 {count} 帧",
     "error.frame_long": "一帧有 {length} 字节，超过上限 {most}",
     "error.frame_serialisation": "序列化类型 {kind} 既不是 JSON（0）也不是 ROCKETMQ（1）",
     "error.frame_json": "头部不是有效的 JSON：{why}",

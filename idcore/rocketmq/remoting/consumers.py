@@ -129,8 +129,6 @@ class GroupConfig:
     name: str
     can_consume: bool
     can_broadcast: bool
-    retry_queues: int
-    most_retries: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +302,6 @@ class QueueProgress:
     broker: str
     topic: str
     queue: int
-    broker_offset: int
     consumer_offset: int
     pull_offset: int
     last_ms: int
@@ -324,9 +321,8 @@ class ConsumeStats(Request["tuple[QueueProgress, ...]"]):
     def read(self, answer: Frame) -> tuple[QueueProgress, ...]:
         rows = []
         for queue, row in _pairs(json_object(answer), "offsetTable"):
-            ends = whole_number(row, "brokerOffset"), whole_number(row, "consumerOffset")
             more = whole_number(row, "pullOffset", 0), whole_number(row, "lastTimestamp", 0)
-            rows.append(QueueProgress(*_queue(queue), *ends, *more))
+            rows.append(QueueProgress(*_queue(queue), whole_number(row, "consumerOffset"), *more))
         return tuple(rows)
 
 
@@ -371,9 +367,7 @@ class ClientQueue:
     cached: int
     cached_min: int
     cached_max: int
-    locked: bool
     dropped: bool
-    pulled_ms: int
     consumed_ms: int
     taken: int = 0
     taken_min: int = 0
@@ -491,9 +485,7 @@ def _client_queue(queue: Mapping[str, Any], row: Mapping[str, Any]) -> ClientQue
         whole_number(row, "cachedMsgCount", 0),
         whole_number(row, "cachedMsgMinOffset", 0),
         whole_number(row, "cachedMsgMaxOffset", 0),
-        row.get("locked") is True,
         row.get("droped") is True,
-        whole_number(row, "lastPullTimestamp", 0),
         whole_number(row, "lastConsumeTimestamp", 0),
         whole_number(row, "transactionMsgCount", 0),
         whole_number(row, "transactionMsgMinOffset", 0),
@@ -516,5 +508,4 @@ def _config(name: str, row: Mapping[str, Any]) -> GroupConfig:
     def allowed(setting: str) -> bool:
         return row.get(setting) is not False
 
-    queues, retries = whole_number(row, "retryQueueNums", 1), whole_number(row, "retryMaxTimes", 16)
-    return GroupConfig(encodable(name), allowed("consumeEnable"), allowed("consumeBroadcastEnable"), queues, retries)
+    return GroupConfig(encodable(name), allowed("consumeEnable"), allowed("consumeBroadcastEnable"))

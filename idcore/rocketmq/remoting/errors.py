@@ -28,16 +28,6 @@ class FrameError(RemotingError):
         """A field whose bytes are there and make no sense."""
         return cls(code, values, field, byte)
 
-    @property
-    def needed(self) -> int | None:
-        """Bytes that the field needs, where that is the problem."""
-        return self.values.get("needed")
-
-    @property
-    def remaining(self) -> int | None:
-        """Bytes that were left for it."""
-        return self.values.get("remaining")
-
 
 class ProfileError(RemotingError):
     """A cluster profile that cannot be used; `field` is the key in the file or the name in the environment."""

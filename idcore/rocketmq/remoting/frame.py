@@ -40,7 +40,7 @@ LANGUAGES = (
     "NODE_JS",
 )
 
-RESPONSE, ONE_WAY = 1, 2
+RESPONSE = 1
 _PREFIX = 8
 _HEAD = Struct(">hBhiii")
 _INT = range(-(1 << 31), 1 << 31)
@@ -79,16 +79,6 @@ def encode(frame: Frame) -> bytes:
     kind = SERIALISATIONS.index(frame.serialisation)
     total = 4 + len(header) + len(frame.body)
     return total.to_bytes(4, "big") + bytes([kind]) + len(header).to_bytes(3, "big") + header + frame.body
-
-
-def decode(raw: bytes) -> Frame:
-    """The one frame that these bytes are, no more and no less."""
-    reader = FrameReader()
-    frames = list(reader.feed(raw))
-    reader.end()
-    if len(frames) != 1:
-        raise FrameError.wrong("frame_count", "length", 0, count=len(frames))
-    return frames[0]
 
 
 class FrameReader:
