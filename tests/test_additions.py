@@ -63,7 +63,10 @@ def test_a_layout_is_read_by_its_row_and_the_rule_where_lengths_are_shared(name:
     }
 
 
-LENGTHS = re.compile(r"\b32, 34|\b34, 56|\{32,56\}|[{,]5[56]\}|\[-12:-4\]|VALUE_DIGITS = \d|LONGEST_ID = 5\d")
+LENGTHS = re.compile(
+    r"\bsize (?:[<>]=?|[!=]=) (?:3[2-6]|5[4-9]|60)\b|\{\{20,33"
+    r"|\b32, 34|\b34, 56|\{32,56\}|[{,]5[56]\}|\[-12:-4\]|VALUE_DIGITS = \d|LONGEST_ID = 5\d"
+)
 
 
 def test_no_module_has_the_lengths_of_ids_by_itself() -> None:

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from idcore.base.errors import CoreError
-from idcore.sources.growing_files import END, FileChanges, Offset, ended, left_out, opened, ranges
+from idcore.base.errors import CoreError, from_coded
+from idcore.sources.growing_files import FileChanges, Offset, ended, opened, ranges
 
 pytestmark = pytest.mark.quick
 ALL = 1 << 40
@@ -254,7 +254,7 @@ def test_packed_files_are_named_and_not_read(tmp_path: Path) -> None:
     following = Following(tmp_path)
     following.look()
     assert following.texts == [line(2)]
-    problem = left_out(following.offset)[str(tmp_path / "app.log.2.gz")]
+    problem = from_coded(json.loads(following.offset["left_out"][str(tmp_path / "app.log.2.gz")]))
     assert isinstance(problem, CoreError) and problem.values == {"kind": "gzip"}
 
 
@@ -266,14 +266,14 @@ def test_what_is_written_about_them_is_not_followed(tmp_path: Path) -> None:
         (out / name).write_bytes(line(2))
     following = Following(tmp_path)
     following.look(2)
-    assert following.texts == [line(1)] and not left_out(following.offset)
+    assert following.texts == [line(1)] and not following.offset["left_out"]
 
 
 def test_it_begins_at_the_end_or_at_a_time(tmp_path: Path) -> None:
     log = tmp_path / "app.log"
     lines = [b"2026-11-20 10:%02d:%02d.000 line %d\n" % (n // 60, n % 60, n) for n in range(3000)]
     append(log, b"".join(lines) + b"half")
-    following = Following(log, since=END)
+    following = Following(log, since="end")
     append(log, b" a line\n")
     following.look()
     following.look(2)

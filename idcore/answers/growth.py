@@ -11,11 +11,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from idcore.ids.clock import MINUTE_MS
+
 SEGMENT = 1 << 30  # mappedFileSizeCommitLog
 KEPT_HOURS = 72  # fileReservedTime
 DELETES_AT = 4  # deleteWhen, an hour of the broker's day
-MINUTE = 60_000
-SHORT = 10 * MINUTE  # in a log of less time the highest offset of a minute is a point of its own
+SHORT = 10 * MINUTE_MS  # in a log of less time the highest offset of a minute is a point of its own
 
 How = Literal["minute", "between", "before", "after"]
 Bound = Literal["about", "at_least", "at_most"]
@@ -97,9 +98,9 @@ def of_rows(rows: Iterable[Row]) -> Log | None:
     exact = True
     for row in rows:
         exact = exact and row.low_at is not None and row.high_at is not None
-        begin = row.minute * MINUTE
+        begin = row.minute * MINUTE_MS
         low = row.low, begin if row.low_at is None else row.low_at
-        high = -row.high, begin + MINUTE if row.high_at is None else row.high_at
+        high = -row.high, begin + MINUTE_MS if row.high_at is None else row.high_at
         least[row.minute] = min(least.get(row.minute, low), low)
         most[row.minute] = min(most.get(row.minute, high), high)
     if not least:
@@ -185,7 +186,7 @@ def speeds(log: Log, step_minutes: int) -> list[tuple[datetime, datetime, float]
     span = int(at[-1] - at[0])
     if span <= 0:
         return []
-    step = step_minutes * MINUTE
+    step = step_minutes * MINUTE_MS
     places = np.arange(len(at)) if log.short else np.flatnonzero(np.diff(at // step, prepend=at[0] // step - 1))
     near = span / 20 if log.short else min(span / 20, step / 2)
     kept = [0]
@@ -222,7 +223,7 @@ def written(log: Log, offset: int) -> WriteTime:
     place = int(np.searchsorted(log.lows, offset, "right")) - 1
     low, high = int(log.lows[place]), int(log.highs[place])
     begin, end = int(log.low_at[place]), int(log.high_at[place])
-    minute = (int(log.minutes[place]) + 1) * MINUTE
+    minute = (int(log.minutes[place]) + 1) * MINUTE_MS
     if offset <= high:
         share = (offset - low) / (high - low) if high > low else 0.0
         how: How = "minute" if end <= minute else "between"
@@ -232,7 +233,7 @@ def written(log: Log, offset: int) -> WriteTime:
     at = end + (next_at - end) * share
     if log.exact:
         return WriteTime("between", _instant(at), _instant(end), _instant(next_at))
-    return WriteTime("between", _instant(at), _instant(begin), _instant(next_at + MINUTE))
+    return WriteTime("between", _instant(at), _instant(begin), _instant(next_at + MINUTE_MS))
 
 
 def deleted(full: datetime, hours: float, delete_at: int, zone: tzinfo) -> datetime:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterable, Iterator
 
+# How a text begins, and in what it is then.
+BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _PAIR = re.compile(rb"[\x81-\xfe]([\x40-\x7e\x80-\xfe])")
 _DIGITS = re.compile(rb"[0-9A-Fa-f]{8,}")
 _COMMON = 0xA1  # the least second byte of the letters of GB 2312, which nearly all of a text are

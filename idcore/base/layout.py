@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from dataclasses import field as derived
 from functools import lru_cache
@@ -286,6 +287,7 @@ DLEDGER_ENTRY = Layout(
     ),
 )
 DLEDGER_MAGIC, DLEDGER_BLANK = 1, -1
+OFFSET_NAME = re.compile("[0-9]{20}")  # of a file of a commit log or a queue: the offset of its first byte
 MOST_OFFSET = (1 << 63) - 1  # a physical offset is a signed number of 64 bits
 PROPERTIES_LENGTH = Layout("properties", (Field("properties_length", 2, "bytes of the properties", "signed"),))
 WIRE_HEAD = Layout(

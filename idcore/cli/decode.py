@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from idcore.base import catalogue
 from idcore.base.catalogue.en import LENGTHS
-from idcore.base.encodings import texts_of
+from idcore.base.encodings import BYTE_ORDER_MARKS, texts_of
 from idcore.base.safe_text import printable
 from idcore.cli.buffered_input import IN_MEMORY, BufferedInput
 from idcore.cli.complaint import complain
@@ -39,7 +39,6 @@ _ARCHIVES = (b"PK", b"PAR1")
 _ONLY_ID = re.compile("[0-9A-Fa-f,]*")
 _LIKE_A_PATH = re.compile(r"[/\\]|\.\w{1,5}$")
 _SEPARATED = re.compile(r"[\s=:\[\]]")  # in a text, not in the name of a file
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -279,7 +278,7 @@ def read_text(stream: IO[bytes] | BufferedInput) -> Iterator[str]:
         if not more:
             break
         start += more
-    name = next((name for mark, name in _MARKS if start.startswith(mark)), None) or _unmarked(start)
+    name = next((name for mark, name in BYTE_ORDER_MARKS if start.startswith(mark)), None) or _unmarked(start)
     pieces = chain([start], iter(lambda: read(_CHUNK), b"")) if start else iter(())
     if name == "utf-8":
         yield from texts_of(pieces, _CHUNK)

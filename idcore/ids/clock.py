@@ -20,7 +20,8 @@ from idcore.ids.reasons import Reason
 ZoneSource = Literal["born", "prefix", "given", "assumed", "linked"]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
+NO_TIME = -(1 << 62)  # in a column of milliseconds
 QUARTER_MS = 900_000  # every UTC offset in use is a multiple
 _MONTHS_BACK = 12  # of which the months of an id are shown
 _LATEST_MS = 1 << 45  # in the year 3084

@@ -52,7 +52,7 @@ _OTHER_FIELDS = (
 )
 _LOCAL = r"[=:]\s{1,24}(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})"
 _BORN_TEXT, _STORED_TEXT = re.compile(f"Born Timestamp{_LOCAL}"), re.compile(f"Store Timestamp{_LOCAL}")
-_STATUSES = (SEND_OK, "FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
+STATUSES = (SEND_OK, "FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
 _RECEIPT = re.compile(
     rf"(?i)(?:receipt_?\s?handle|POP_CK){_IS}(\d{{1,19}} \d{{12,14}} \d{{1,12}} \d{{1,6}} [0-2] \S{{1,200}} \d{{1,6}}"
     r"(?: \d{1,19}){0,2})(?![0-9])"
@@ -528,9 +528,9 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
     status = around.own("sendstatus")
     if status is not None:
         if "SendStatus" in status:  # Arthas and debuggers print a type in front: @SendStatus[SEND_OK]
-            status = next((one for one in _STATUSES if one in around.part), None)
+            status = next((one for one in STATUSES if one in around.part), None)
         number = None if status is None else whole_number(status)
-        return "sent", "", _STATUSES[number] if number is not None and number < len(_STATUSES) else status
+        return "sent", "", STATUSES[number] if number is not None and number < len(STATUSES) else status
     if around.phrase:
         event, _, detail = around.phrase.partition(":")
         return event, detail, None

@@ -125,7 +125,8 @@ def identify(
     readings, rejected, error = judge(raw, text, label, vouched)
     traced = letters == "lower" and _is_trace_id(text, disowned)
     if traced or (letters == "lower" and case != "any"):
-        error = refuse("trace_id" if traced else "lower_case", None, _first_letter(text) // 2, text)
+        first_letter = next(at for at, char in enumerate(text) if char > "9")
+        error = refuse("trace_id" if traced else "lower_case", None, first_letter // 2, text)
         rejected = [_rejected(item, error) for item in readings] + rejected
         readings = []
     first = readings[0] if readings else rejected[0] if error is not None and error.code == "elapsed" else None
@@ -214,22 +215,9 @@ def identify_alone(text: str, case: Case = "strict", label: str | None = None) -
     return found if found.best is not None else verdict
 
 
-def decode(text: str, label: str | None = None, case: Case = "strict") -> MessageId:
-    """The best interpretation's id, or the error that rejects the text."""
-    verdict = identify(text, label, case)
-    if verdict.error is not None:
-        raise verdict.error
-    assert verdict.best is not None
-    return verdict.best.id
-
-
 def _not_certain(reading: Reading) -> Reading:
     """At most likely: where another layout has as much for it, neither is certain."""
     return replace(reading, certainty="likely") if reading.certainty == "certain" else reading
-
-
-def _first_letter(text: str) -> int:
-    return next(at for at, char in enumerate(text) if char > "9")
 
 
 def _rejected(reading: Reading, error: CoreError) -> Reading:
@@ -336,4 +324,4 @@ def _lost_client(text: str, raw: bytes) -> list[Reading]:
     return [Reading(client, "possible", makers.client_maker(client.seconds), (bare_reason("lost_version"),), 1)]
 
 
-__all__ = ["Case", "Certainty", "Reading", "Verdict", "decode", "identify", "identify_alone", "judge"]
+__all__ = ["Case", "Certainty", "Reading", "Verdict", "identify", "identify_alone", "judge"]

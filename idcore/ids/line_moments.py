@@ -15,11 +15,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from idcore.base.layout import COUNTER_DIGITS, LAYOUTS, VALUE_DIGITS
-from idcore.ids.clock import IN_USE, QUARTER_MS
+from idcore.ids.clock import DAY_MS, IN_USE, QUARTER_MS
 
 LONGEST = 1 << 16  # characters: a longer line dates nothing
 _EARLY_MS, _LATE_MS = 2_000, 10_000  # a line is written so much before, and after, its message was generated
-_DAY_MS = 86_400_000
 _EPOCH = datetime(1970, 1, 1)
 _FIRST, _LAST = 1_262_304_000, 4_102_444_800  # seconds: 2010 and 2100, for numbers that may be an epoch
 # How the names of months begin: English, then French, Spanish, Portuguese, Italian, German, Dutch, Polish, Russian.
@@ -91,7 +90,7 @@ class Moment(NamedTuple):
         early = _EARLY_MS + self.resolution_ms  # a time without seconds is before its own
         began, late = self.wall_ms - elapsed_ms + early, early + _LATE_MS + self.resolution_ms
         if self.ahead is None:
-            return began % _DAY_MS <= late and _day(began).day == 1
+            return began % DAY_MS <= late and _day(began).day == 1
         began -= self.ahead * 60_000
         if began % QUARTER_MS > late:
             return False
@@ -102,7 +101,7 @@ class Moment(NamedTuple):
 
 
 def _day(wall_ms: int) -> date:
-    return date(1970, 1, 1) + timedelta(days=wall_ms // _DAY_MS)
+    return date(1970, 1, 1) + timedelta(days=wall_ms // DAY_MS)
 
 
 # Years of other calendars: those of Thailand are 543 ahead, and begin with 25; those of Taiwan and Japan begin with an

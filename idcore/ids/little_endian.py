@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from idcore.base.layout import UNIQ_V4_LE
 from idcore.ids import rules
+from idcore.ids.clock import DAY_MS
 from idcore.ids.model import OffsetId, UniqId
 from idcore.ids.rules import private_or_loopback
-
-_DAY_MS = 86_400_000
 
 
 def shaped(raw: bytes, text: str) -> UniqId | None:
@@ -47,7 +46,7 @@ def rivals_offset(little: UniqId, offset: OffsetId) -> bool:
     private, turned = private_or_loopback(offset.ip), private_or_loopback(little.ip)
     if rules.is_usual_port(offset.port) and offset.physical_offset < rules.HUGE_OFFSET:
         return False
-    return offset.physical_offset >= rules.USUAL_OFFSET or (turned and not private and little.elapsed >= _DAY_MS)
+    return offset.physical_offset >= rules.USUAL_OFFSET or (turned and not private and little.elapsed >= DAY_MS)
 
 
 def process_ids(little: UniqId) -> tuple[int, int]:

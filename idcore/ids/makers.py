@@ -106,13 +106,6 @@ def is_usual(loader: int) -> bool:
     return loader in KNOWN_CONSTANTS or (place is not None and place[0] < USUAL_PLACES)
 
 
-def stream() -> np.ndarray:
-    """The stream as an array of 20,000 uint32, unmasked by 25 bits: the hashes of a 64-bit JVM."""
-    import numpy as np
-
-    return np.array(_hashes(), dtype=np.uint32) & np.uint32(MASK_64_BIT_JVM)
-
-
 @cache
 def _table() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     import numpy as np
@@ -329,7 +322,6 @@ __all__ = [
     "loader_place",
     "loader_positions",
     "process_makers",
-    "stream",
     "uniq_maker",
     "usual_loaders",
 ]

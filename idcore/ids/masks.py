@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from ipaddress import IPv6Address
-from typing import Literal
 
-from idcore.base.layout import CLIENT_START, CLIENT_V1, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
+from idcore.base.layout import CLIENT_START, CLIENT_V1, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, VALUE_DIGITS, Layout
 from idcore.ids import makers, rules
 from idcore.ids.clock import CLIENT_EPOCH_S, from_ms
+from idcore.ids.model import Kind
 
-Kind = Literal["uniq", "offset", "client"]
 OFFSET_NAMES = frozenset({"offsetmsgid", "offsetid", "offset_msg_id", "origin_message_id"})
 SIZE = UNIQ_V4.digits
 SIZE_V6 = UNIQ_V6.digits
@@ -33,7 +32,7 @@ _BEHIND_V6 = re.compile(
     rf"(?:{'|'.join(f'{sign}{{{least},{rules.MASK_SIGNS_MOST}}}' for sign, least in _MASK_SIGNS)})({_HEX}*)"
 )
 _ONLY_MASK = re.compile(r"\*{3}|•{3}|#{3}")
-_SEEN = re.compile(rf"{_HEX}{{20,33}}")
+_SEEN = re.compile(rf"{_HEX}{{{SIZE - VALUE_DIGITS},{SIZE + 1}}}")
 _LITTLE_ENDIAN = re.compile(r"01..007F", re.IGNORECASE)  # of 127.0.x.1, which C++ clients turn round
 _WHOLE_LOADER = re.compile(rf"{_HEX}{{8}}")
 _RUN = rf"{_HEX}{{1,{SIZE_V6 - 1}}}"

@@ -79,12 +79,8 @@ def host_text(address: bytes) -> str:
     """An address as people read it: dotted, or RFC 5952 for sixteen bytes; of a mapped one the end is dotted."""
     if len(address) == 4:
         return f"{address[0]}.{address[1]}.{address[2]}.{address[3]}"
-    return _compressed(ipaddress.IPv6Address(address))
-
-
-def _compressed(address: ipaddress.IPv6Address) -> str:
-    mapped = address.ipv4_mapped
-    return f"::ffff:{mapped}" if mapped is not None else address.compressed
+    of_v6 = ipaddress.IPv6Address(address)
+    return of_v6.compressed if of_v6.ipv4_mapped is None else f"::ffff:{of_v6.ipv4_mapped}"
 
 
 @lru_cache(maxsize=4_096)

@@ -19,7 +19,7 @@ from idcore.ids.reasons import Maker, Reason
 from idcore.ids.scoring import weigh_little_endian, weigh_offset
 
 # How the seconds of a 5.x client are read.
-_WAYS = ("grpc", "grpc_cpp_old", "grpc_rust")
+WAYS = ("grpc", "grpc_cpp_old", "grpc_rust")  # by what kernels.clients.way_of gives
 _BY_LETTERS = ("go", "elixir")  # clients that the letters of their ids tell apart: of a process most ids have some
 _GROUP_DIGITS = 20  # a broker and two zeros, or a little-endian process
 _ENOUGH = 2  # witnesses of one kind: one of them is not the id that asks
@@ -138,7 +138,7 @@ class Neighbours:
         """Why other ids support an interpretation, and who generated the id then."""
         message_id = reading.id
         if isinstance(message_id, ClientId):
-            ways = [way for way in _WAYS if self._seen(_key(reading, way), text)]
+            ways = [way for way in WAYS if self._seen(_key(reading, way), text)]
             if len(ways) != 1:
                 return None, reading.made_by
             return Reason("neighbour_client", {"mac": message_id.mac_text, "pid": message_id.pid}), Maker(ways[0])

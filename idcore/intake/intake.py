@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import os
 import re
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from idcore.base import encodings
+from idcore.base.encodings import BYTE_ORDER_MARKS
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.ids.clock import Clock, ZoneSource
 from idcore.ids.dating import Dates, dates_of
@@ -36,15 +36,10 @@ LIMIT = 5_000  # ids read at once; the scan reads all of them
 HEAD = 4 << 20  # bytes of one file read at once
 MEMBERS = 1_000  # of one archive, read at once
 PASSED_OVER = 512 << 20  # bytes unpacked at once at most, with those of members that are no text
-LOOK, PIECE = 512, 1 << 16  # bytes that show what a file is; bytes unpacked at once
+HEAD_BYTES, PIECE = 512, 1 << 16  # bytes that show what a file is; bytes unpacked at once
 _WORD = re.compile(r"[0-9A-Za-z]{16,80}")
 _OWN = ("line", "record")  # where the month of a time is from that its own line proves
 _RUN = re.compile(r"[0-9A-Fa-f]+")
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +216,7 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
         items = [replace(items[0], verdict=identify_alone(items[0].token.text, case))]
     verdicts = settled((item.verdict for item in items), case)
     intake.items = [replace(item, verdict=verdict) for item, verdict in zip(items, verdicts, strict=True)]
-    strict = verdicts if case == "strict" else settled(map(_strictly, items))
+    strict = verdicts if case == "strict" else settled(judge(item.token) for item in items)
     intake.look_alikes = sum(verdict.reason in ALIKE.values() for verdict in strict)
     intake.size = sum(len(text) for _, text in sources)
     intake.traces = traces_in("\n".join(text for _, text in sources if "-" in text))
@@ -321,11 +316,6 @@ def only_ids(text: str) -> bool:
     return bool(pieces) and all(piece.isalnum() and len(piece) <= 80 for piece in pieces)
 
 
-def _strictly(item: FoundId) -> Verdict:
-    token = item.token
-    return judge(token)
-
-
 def _lower(token: Token, verdict: Verdict, case: Case) -> bool:
     """Whether a token is an id but for its letters, all of them in lower case."""
     if token.text.isdigit() or token.text != token.text.lower() or is_key(token.label):
@@ -364,7 +354,7 @@ def heads_of(data: bytes | BinaryIO | Path, name: str, limit: int = HEAD) -> Sou
     raw = data.read(limit + 1)
     data.seek(0)
     try:
-        kind = kind_of(raw[:LOOK])
+        kind = kind_of(raw[:HEAD_BYTES])
         if kind not in PACKINGS and kind not in ARCHIVES:
             return SourceHead([(name, text_of(raw[:limit], kind))], len(raw) > limit)
         heads = _unpacked(data, name, limit)
@@ -405,7 +395,7 @@ def _unpacked(file: BinaryIO, name: str, limit: int) -> SourceHead:
 
 def text_of(raw: bytes, kind: str = "plain") -> str:
     """Bytes as text: a byte order mark is obeyed, everything else is UTF-8 or GBK, and what is not does not stop us."""
-    for mark, name in _MARKS:
+    for mark, name in BYTE_ORDER_MARKS:
         if raw.startswith(mark):
             return raw.decode(name, errors="replace")
     return raw.decode(kind, errors="replace") if kind in WIDE else encodings.text_of(raw)

@@ -24,6 +24,7 @@ from typing import IO, Any, NamedTuple
 from idcore.base import temporary
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded, refuse
+from idcore.base.layout import OFFSET_NAME
 from idcore.policy import limits
 from idcore.rocketmq.store.commitlog import LOOKED_FOR_RECORDS, place_of
 from idcore.runs import room
@@ -36,7 +37,6 @@ STEP = 1 << 20  # bytes that are copied at once
 # Bytes of headers: of an archive, and more for each of its files. They have long names and maps of holes.
 HEADERS, HEADER, ZIP_HEADER = 4 << 20, 4 << 10, 256
 _PACKED = re.compile(r".+\.(zip|tar|tgz|tar\.[a-z0-9]+)", re.IGNORECASE)
-_LOG_NAME = re.compile(r"[0-9]{20}")
 _OF_A_STORE = {"commitlog", "consumequeue", "index", "config", "checkpoint", "abort"}
 _BROKEN = (*READ_ERRORS, tarfile.TarError, RuntimeError)  # RuntimeError: a zip that is encrypted
 
@@ -168,7 +168,7 @@ def laid_out(
 def _add_piece(file: Any, pieces: dict[str, Any], words: Words) -> None:
     """A commit log file by its name, or by where its first record belongs."""
     name = Path(file.name).name
-    if not _LOG_NAME.fullmatch(name):
+    if not OFFSET_NAME.fullmatch(name):
         file.seek(0)
         start = place_of(file.read(LOOKED_FOR_RECORDS))
         if start is None:
@@ -288,7 +288,7 @@ def _places(members: Sequence[_Member]) -> list[PurePosixPath]:
 
     A broker with DLedger has its log in dledger-ID/data.
     """
-    paths = (member.path for member in members if _LOG_NAME.fullmatch(member.path.name))
+    paths = (member.path for member in members if OFFSET_NAME.fullmatch(member.path.name))
     logs = {path.parent for path in paths if "consumequeue" not in path.parts}
     entries = {log.parent.parent for log in logs if log.name == "data" and _of_dledger(log.parent.name)}
     return sorted(entries | {log.parent for log in logs if log.name == "commitlog"} or logs)
@@ -302,7 +302,7 @@ def _inside(path: PurePosixPath, place: PurePosixPath) -> PurePosixPath | None:
     """The path of a file in its store; None for what does not belong there."""
     inside = path.relative_to(place)
     is_part = inside.parts[0] in _OF_A_STORE or _of_dledger(inside.parts[0])
-    return inside if is_part or _LOG_NAME.fullmatch(str(inside)) else None
+    return inside if is_part or OFFSET_NAME.fullmatch(str(inside)) else None
 
 
 def _copy(member: _Member, target: Path) -> Iterator[int]:

@@ -11,6 +11,7 @@ import numba
 import numpy as np
 
 from idcore.ids import line_moments, line_time
+from idcore.ids.clock import DAY_MS, HOUR_MS, MINUTE_MS, NO_TIME, QUARTER_MS
 
 from . import signs
 from .signs import is_digit, is_letter, is_quote_or_space, is_space, is_word
@@ -42,7 +43,7 @@ AT, MS = (int.from_bytes(end, "big") for end in (b"at", b"ms"))
 RN, TIMESTAMP = tuple(b"rn"), tuple(b"timestamp")  # what is behind the `bo` of bornTimestamp
 LONGEST_NAME = 3 * line_moments.LONGEST_NAME  # a Chinese letter has three bytes
 WITHIN = 160  # a moment that opens a line ends within so many bytes of it
-NO_MINUTE = np.int64(-(1 << 62))  # nor any other time
+NO_MINUTE = np.int64(NO_TIME)  # nor any other time
 NO_ZONE = np.int64(1 << 20)
 NOT_THERE = np.int64(-1)
 DIFFERENT = np.int64(-2)
@@ -51,10 +52,7 @@ BORN_TIME, TIME_STAMP = (U(int.from_bytes(text, "little")) for text in (b"bornti
 EIGHT_HIGH, EIGHT_THREES, EIGHT_SIXES = U(0xF0F0F0F0F0F0F0F0), U(0x3030303030303030), U(0x0606060606060606)
 HIGH, THREES, SIXES = U(0x00F0F0F000F0F000), U(0x0030303000303000), U(0x0006060600060600)
 FIRST_MONTH = 2010 * 12  # of the calendar
-MINUTE = 60_000
-QUARTER = 15 * MINUTE
-HOUR = 60 * MINUTE
-DAY = 24 * HOUR
+MINUTE, QUARTER, HOUR, DAY = MINUTE_MS, QUARTER_MS, HOUR_MS, DAY_MS
 SLACK = 14 * HOUR  # a line may be written so much earlier than its own clock says, in another zone
 ZONES_APART = 26 * HOUR  # those in use
 BORN_TOLERANCE = 1_000

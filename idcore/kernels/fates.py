@@ -12,6 +12,7 @@ import numba
 import numpy as np
 
 from idcore.base.layout import ID_DIGITS
+from idcore.ids.clock import MINUTE_MS, NO_TIME
 from idcore.kernels.keys import SLACK, alike, be_32, be_64, copy, mixed, put_hex, signed_32
 from idcore.kernels.records import (
     AT,
@@ -21,18 +22,15 @@ from idcore.kernels.records import (
     AT_QUEUE,
     AT_QUEUE_OFFSET,
     BEHIND,
-    BLANK,
     BORN_V6,
     DONE,
     FULL,
     HOST_4,
     HOST_6,
     MAGIC_1,
-    MORE,
     NAME_SIZE,
     NAME_START,
     NEXT,
-    NO_RECORD,
     PLACES,
     QUEUE_ID,
     SET,
@@ -41,11 +39,11 @@ from idcore.kernels.records import (
     TOPIC_1,
     TOPIC_2,
     is_among,
-    is_blank,
     is_row,
     key_and_tag,
     row_of,
     size_at,
+    why_none,
 )
 from idcore.kernels.records import ROWS as WHICH_ROWS
 
@@ -64,7 +62,7 @@ _NAMES = np.frombuffer("".join(PROPERTIES).encode(), np.uint8)
 LONGEST_ID = ID_DIGITS[-1]
 _EDGES = np.cumsum([0, *map(len, PROPERTIES)])
 _MOST_DIGITS = 18  # of a number (idcore.rocketmq.message.properties)
-UNKNOWN = -(1 << 62)
+UNKNOWN = NO_TIME
 
 
 def _numbers(names: str) -> np.dtype:
@@ -87,7 +85,6 @@ FIRST_EDGE, EDGES_END, FIRST_LISTED, KINDS, FIRST_TAG, TAGS_END = range(6)
 # State of a walk, behind the place AT.
 ROWS, TEXTS, COUNTS, TRACES = range(1, 5)
 STATE_SIZE = 8
-_MINUTE_MS = 60_000
 _SEED_1, _SEED_2, _SEED_3 = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 
 
@@ -319,12 +316,8 @@ def traced(log, traces, state):
     while state[AT] < stop:
         at = state[AT]
         size = size_at(first, at, filled, base, end)
-        if size < 0:
-            return MORE
-        if size == 0:
-            if at + 8 > filled and filled < end:
-                return MORE
-            return BLANK if is_blank(first, at, filled, end) else NO_RECORD
+        if size <= 0:
+            return why_none(size, first, at, filled, end)
         p = first + U(at)
         _, _, topic, length, _ = _parts(p)
         if base + at >= traces.since and is_among(p + U(topic), length, traces.names, traces.edges):
@@ -449,12 +442,8 @@ def messages(log, plan, counts, recent, out, state):
     while state[AT] < stop:
         at = state[AT]
         size = size_at(first, at, filled, base, end)
-        if size < 0:
-            return MORE
-        if size == 0:
-            if at + 8 > filled and filled < end:
-                return MORE
-            return BLANK if is_blank(first, at, filled, end) else NO_RECORD
+        if size <= 0:
+            return why_none(size, first, at, filled, end)
         if state[COUNTS] + most > counts.shape[0] or state[ROWS] + most > out.rows.shape[0]:
             return FULL
         if state[TEXTS] + most * (size + LONGEST_ID + SLACK) > out.texts.size:
@@ -482,7 +471,7 @@ def messages(log, plan, counts, recent, out, state):
             if kinds > 2:
                 kind += 2 * _tag_of(p + U(properties + tag), tag_size, plan, queue)
             if why == 0:
-                _count(counts, state, recent, (queue, time // _MINUTE_MS, interval, kind, size, place, time))
+                _count(counts, state, recent, (queue, time // MINUTE_MS, interval, kind, size, place, time))
                 if plan.listed[plan.spans[queue, FIRST_LISTED] + kinds * interval + kind]:
                     why = LISTED
             if why:

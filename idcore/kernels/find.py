@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from idcore.base.layout import CLIENT_START, CLIENT_V1, LAYOUTS, OFFSET_V4, UNIQ_V4, UNIQ_V6, Layout
+from idcore.base.layout import CLIENT_START, CLIENT_V1, ID_DIGITS, LAYOUTS, OFFSET_V4, UNIQ_V4, UNIQ_V6, Layout
 from idcore.ids import rules
 from idcore.kernels.codes import CLIENTS, CODE_SHIFT, CODES, EARLY, OFFSETS, UNIQS, WORDS_SIZE, rows_of
 from idcore.kernels.little_endian import (
@@ -122,7 +122,8 @@ CDATA = U(int.from_bytes(b"![CDATA[", "little"))
 
 
 # The layouts of a length that no msgId shares with an offsetMsgId, by code: their bytes alone say what they are.
-SHARED_DIGITS = (UNIQ_V4.digits, UNIQ_V6.digits)
+SHARED_DIGITS = V4_DIGITS, V6_DIGITS = UNIQ_V4.digits, UNIQ_V6.digits
+LEAST_DIGITS, MOST_DIGITS = ID_DIGITS[0], ID_DIGITS[-1]
 OWN_LENGTHS = {CODES[name]: layout for name, layout in LAYOUTS.items() if layout.digits not in SHARED_DIGITS}
 CLIENT_DIGITS, CLIENT_VERSION = CLIENT_V1.digits, U(int(CLIENT_START, 16))
 CLIENT_FIRST, CLIENT_SECOND = CLIENT_START.encode()
@@ -380,7 +381,7 @@ def names_trace(p):
 def of_lower_case(p, size, rules):
     """Why digits with no letter in upper case are rejected, or -1 where lower case will do."""
     reason = -1 if rules.any_case else LOWER_CASE
-    if size == 32:
+    if size == V4_DIGITS:
         before = load_8(p - U(1))
         if before == signs.HYPHEN:
             if is_of_traceparent(p):
@@ -529,19 +530,19 @@ def may_be_chance(k2, rules):
 def judge(p, size, rules):
     """Of so many digits at p as an id has: why they are rejected (-1: they are not), key and value."""
     letters = letter_case_32(p)
-    if size != 32:
+    if size != V4_DIGITS:
         letters |= letter_case_32(p + U(size - 32))
     if letters == U(2):
         reason = of_lower_case(p, size, rules)
         if reason >= 0:
             return reason, U(0), U(0), U(0), U(0)
     hi, lo = unhex_32(p)
-    if size == 32:
+    if size == V4_DIGITS:
         reason, k1, k2, value = id_of(hi, lo, False, rules.loaders)
         if k2 >> CODE_SHIFT == CODE_V4:
             reason = by_name(reason, p, k2, rules)
         return reason, U(0), k1, k2, value
-    if size == 56:
+    if size == V6_DIGITS:
         last_hi, last_lo = unhex_32(p + U(24))
         reason, _, k2, value = id_of(last_hi, last_lo, True, rules.loaders)
         if k2 >> CODE_SHIFT == CODE_V6:
@@ -558,7 +559,7 @@ def judge(p, size, rules):
 def is_longer(p, size, rules):
     """Whether one digit or two of `size` are behind a msgId of a known client that a label vouches for."""
     is_client = load_8(p) == CLIENT_FIRST and load_8(p + U(1)) == CLIENT_SECOND
-    if size != 33 and (size != CLIENT_DIGITS or is_client):
+    if size != LEAST_DIGITS + 1 and (size != CLIENT_DIGITS or is_client):
         return False
     if not has_label(p):
         return False
@@ -609,14 +610,14 @@ def is_cut_v6(p, size):
     """Whether so many digits at p are the first of an ID of IPv6, whose rest is masked: `masks.is_cut_v6`."""
     first, second = load_8(p), load_8(p + U(1)) | 32
     is_f = first | 32 == signs.LOWER_F and signs.LOWER_C <= second and second <= signs.LOWER_E
-    if size < 32 or size > 55 or not (first == signs.TWO or first == signs.THREE or is_f):
+    if size < LEAST_DIGITS or size >= MOST_DIGITS or not (first == signs.TWO or first == signs.THREE or is_f):
         return False
     end = p + U(size)
     width, count = mask_sign(end)
     first = load_8(end)
     if count == 0 or (count == 1 and width == 1 and first != signs.STAR):
         return False
-    if size > 32:
+    if size > V4_DIGITS:
         return True
     behind = end + U(count * width)
     rest = ~hex_mask_64(behind)
@@ -648,14 +649,15 @@ def escape_before(p, size, digits):
     """How many of the `size` digits at p belong to an escape that begins in front of them: `_escape` of the finder."""
     before = load_8(p - U(1))
     if before == signs.PERCENT:
-        twice = size >= 36 and load_8(p) == signs.TWO and load_8(p + U(1)) == signs.FIVE and is_escaped_sign(p + U(2))
-        return 4 if twice and size <= 60 and digits >> U(size - 4) & U(1) != U(0) else 2
+        is_long = LEAST_DIGITS + 4 <= size and size <= MOST_DIGITS + 4
+        twice = is_long and load_8(p) == signs.TWO and load_8(p + U(1)) == signs.FIVE and is_escaped_sign(p + U(2))
+        return 4 if twice and digits >> U(size - 4) & U(1) != U(0) else 2
     if load_8(p - U(2)) == signs.BACKSLASH:
         if before == signs.LOWER_X:
             return 2
         if before == signs.LOWER_U:
             return 4
-    if (size <= 33 and before != signs.CARET) or size > 60:
+    if (size <= LEAST_DIGITS + 1 and before != signs.CARET) or size > MOST_DIGITS + 4:
         return 0
     count = 0
     if before == signs.EQUALS and is_escaped_sign(p):
@@ -868,7 +870,7 @@ def find(buf, origin, start, stop, what, rules, found):
             place = block - np.int64(leading_zeros(~hex_mask_64(text + U(block - 64))))
             rest = ~hex_mask_64(text + U(place))
             size = np.int64(trailing_zeros(rest)) if rest != U(0) else 999
-            if place < start or place >= stop or size < 32:
+            if place < start or place >= stop or size < LEAST_DIGITS:
                 continue
             if keys >= limit:
                 full = True
@@ -876,7 +878,7 @@ def find(buf, origin, start, stop, what, rules, found):
             escape = escape_before(text + U(place), size, rules.digits)
             place += escape
             size -= escape
-            if is_cut_v6(text + U(place), size) and not (size == 32 and has_loader(text + U(place), rules)):
+            if is_cut_v6(text + U(place), size) and not (size == V4_DIGITS and has_loader(text + U(place), rules)):
                 continue
             if is_longer(text + U(place), size, rules):
                 size = 32

@@ -11,6 +11,7 @@ import numba
 import numpy as np
 
 from idcore.ids.client_time import FUTURE_MS
+from idcore.ids.clock import MINUTE_MS, NO_TIME
 
 from .chains import counter_of, elapsed_of
 from .clients import BIG, CLIENT_EPOCH, LITTLE, NO_AHEAD, RUST, way_of_key
@@ -33,8 +34,7 @@ from .vector import borrowed
 U = np.uint64
 SEGMENT_SHIFT = U(30)  # a commit log file holds 1 GiB by default (MessageStoreConfig.mappedFileSizeCommitLog)
 BINS = 128
-MINUTE = 60_000
-NOT_SENT = np.int64(-(1 << 62))
+NOT_SENT = np.int64(NO_TIME)
 CLOCKS_APART = np.int64(FUTURE_MS)
 
 
@@ -275,7 +275,7 @@ def merge_processes(runs, dates, out, filled):
         ids = 0
         last_possible = last_time = elapsed = -1
         whole = 1
-        minute = -(1 << 62)
+        minute = NO_TIME
         for i in range(n):
             ids += counts[i]
             time = elapsed_of(values[i])
@@ -292,7 +292,7 @@ def merge_processes(runs, dates, out, filled):
             if possible:
                 last_possible = elapsed
                 last_time = time
-                this = time // MINUTE
+                this = time // MINUTE_MS
                 if this != minute:
                     minute = this
                     minutes[minute_row, 0] = key
@@ -367,13 +367,13 @@ def merge_clients(runs, time, out, filled):
             if way == RUST:
                 sent = rust_sent(np.int64(seconds), time.until[key], time.months)
             else:
-                sent = CLIENT_EPOCH + np.int64(seconds) * 1_000 - minutes_ahead * MINUTE
+                sent = CLIENT_EPOCH + np.int64(seconds) * 1_000 - minutes_ahead * MINUTE_MS
             if sent == NOT_SENT:
                 continue
             row[2] = min(row[2], sent)
             row[3] = max(row[3], sent)
-            if sent // MINUTE != minute:
-                minute = sent // MINUTE
+            if sent // MINUTE_MS != minute:
+                minute = sent // MINUTE_MS
                 minutes[minute_row, 0] = key
                 minutes[minute_row, 1] = minute
                 minutes[minute_row, 2] = 0
@@ -392,7 +392,7 @@ def local_ahead(last, now, zone):
     over = last - now - CLOCKS_APART
     if over <= 0:
         return np.int64(0)
-    minutes = zone if zone * MINUTE >= over else -(-over // (60 * MINUTE)) * 60
+    minutes = zone if zone * MINUTE_MS >= over else -(-over // (60 * MINUTE_MS)) * 60
     return minutes if minutes <= 840 else np.int64(0)
 
 

@@ -125,12 +125,6 @@ def crc_at(p, size):
 
 
 @numba.njit(cache=True, nogil=True)
-def crc32(raw, start, stop):
-    """The CRC of some bytes of an array."""
-    return crc_at(U(raw.ctypes.data) + U(start), stop - start)
-
-
-@numba.njit(cache=True, nogil=True)
 def size_at(first, at, filled, base, end):
     """Bytes of the record that begins there and says so itself; 0 for none, -1 where more bytes have to be seen.
 
@@ -185,6 +179,14 @@ def is_blank(first, at, filled, end):
     if signed_32(p) == DLEDGER_BLANK:
         return at + be_32(p + U(4)) == end
     return be_32(p + U(4)) == BLANK_MAGIC and at + be_32(p) == end
+
+
+@numba.njit(cache=True, nogil=True)
+def why_none(size, first, at, filled, end):
+    """What ends a walk where no whole record begins: more is to be read, padding, or bytes that are no record."""
+    if size < 0 or (at + 8 > filled and filled < end):
+        return MORE
+    return BLANK if is_blank(first, at, filled, end) else NO_RECORD
 
 
 @numba.njit(cache=True, nogil=True)
@@ -378,12 +380,8 @@ def records(log, out, topics, tags, places):
         if at >= stop:
             return DONE
         ahead, size = unit_at(first, at, filled, base, end)
-        if size < 0:
-            return MORE
-        if size == 0:
-            if at + 8 > filled and filled < end:
-                return MORE
-            return BLANK if is_blank(first, at, filled, end) else NO_RECORD
+        if size <= 0:
+            return why_none(size, first, at, filled, end)
         begin = state[FILLED] + ahead
         if begin + size > out.size or state[PLACES] == places.shape[0]:
             return FULL
@@ -457,12 +455,8 @@ def skip(log, state):
     while state[AT] < stop:
         at = state[AT]
         ahead, size = unit_at(first, at, filled, base, end)
-        if size < 0:
-            return MORE
-        if size == 0:
-            if at + 8 > filled and filled < end:
-                return MORE
-            return BLANK if is_blank(first, at, filled, end) else NO_RECORD
+        if size <= 0:
+            return why_none(size, first, at, filled, end)
         state[AT] = at + ahead + size
     return DONE
 

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from idcore.ids.clock import MINUTE_MS, NO_TIME
+
 from .chains import counter_of, elapsed_of, rises, step
 from .encode import get, low_bits, next_of, sort_nearly
 from .find import COUNTER_SHIFT
@@ -33,7 +35,6 @@ from .unroll import (
 )
 
 U = np.uint64
-MINUTE = 60_000
 NEVER = U(0xFFFFFFFFFFFFFFFF)
 PLACE, LEFT, COUNT = range(3)  # of a stream: where its next step is, ids behind the next, how often the next occurs
 # Of a chain: ids, the first counter, the last id in the order of time and as it is, its position and place; the lowest
@@ -228,7 +229,7 @@ def tally(stretch, beyond, row, minutes):
         row[LAST_POSSIBLE] = row[LAST_TIME] = -1
         row[WHOLE_SECONDS] = first = 1
     rising = rises(values[first:], counter_of(values[0] if first else U(row[LAST])))
-    minute = np.int64(-(1 << 62))
+    minute = np.int64(NO_TIME)
     rows = 0
     for i in range(values.size):
         time, elapsed = elapsed_of(values[i]), elapsed_of(raws[i])
@@ -238,7 +239,7 @@ def tally(stretch, beyond, row, minutes):
         if time < beyond:
             row[LAST_POSSIBLE] = elapsed
             row[LAST_TIME] = time
-            this = time // MINUTE
+            this = time // MINUTE_MS
             if this != minute:
                 minute = this
                 minutes[rows, 0] = this

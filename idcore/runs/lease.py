@@ -32,7 +32,7 @@ BEAT = 5.0  # seconds between two counts
 PATIENCE = 20.0  # seconds that a count may stay the same before its process has gone
 _LONGEST = 1_000  # bytes of one
 _NAME = re.compile(r"[0-9a-f]{32}")
-_NO_LOCKS = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS)  # some network file systems have no locks
+NO_LOCKS = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS)  # some network file systems have no locks
 
 
 @cache
@@ -83,7 +83,7 @@ def _lock(descriptor: int) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        if error.errno not in _NO_LOCKS:
+        if error.errno not in NO_LOCKS:
             raise
 
 
@@ -188,7 +188,7 @@ def _is_free(descriptor: int) -> bool | None:
     except BlockingIOError:
         return False
     except OSError as error:
-        if error.errno not in _NO_LOCKS:
+        if error.errno not in NO_LOCKS:
             raise
         return None
     fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -13,7 +13,8 @@ from idcore.base.errors import CoreError, from_coded
 from idcore.base.plain_json import MOST_NUMBER
 
 TEXT, STORE, COMPARE, FATES = KINDS = ("text", "store", "compare", "fates")
-STATES = ("new", "running", "done", "failed", "cancelled")
+UNENDED = ("new", "running")
+STATES = (*UNENDED, "done", "failed", "cancelled")
 PRIVATE, LINK, EVERYBODY = SHARED = ("private", "link", "everybody")
 MOST_TITLE = 20_000  # characters
 YEARS = range(1990, 2200)  # outside, a zone or a number of days leads out of the calendar
@@ -131,7 +132,8 @@ _FACTS = _table(
     },
     ("title", "source", "created", "options", "state", "pid"),
 )
-_OUTCOMES = ("judged", "no_verdict", "no_group", "no_record", "not_found", "not_asked")
+# What became of each ID of a list of fates.
+OUTCOMES = ("judged", "no_verdict", "no_group", "no_record", "not_found", "not_asked")
 _FIGURES: tuple[str, ...] = (
     "files",
     "failed_files",
@@ -145,7 +147,7 @@ _FIGURES: tuple[str, ...] = (
     "hosts",
     "clients",
 )
-_FIGURES += ("brokers", "segments", "traces_left_out", "groups_left_out", "only_first", "only_second", *_OUTCOMES)
+_FIGURES += ("brokers", "segments", "traces_left_out", "groups_left_out", "only_first", "only_second", *OUTCOMES)
 _FIGURES += ("found", "records", "repeated", "groups", "undelivered", "doubles")
 _SUMMARY = {
     **dict.fromkeys(_FIGURES, _count),
@@ -164,7 +166,7 @@ _SUMMARY = {
 _OF_SCANS = ("files", "text_bytes", "ids", "refused", "seconds")
 _NEEDED = {
     COMPARE: ("text_bytes", "only_first", "only_second"),
-    FATES: ("ids", "seconds", "doubles", "repeated", "cut", *_OUTCOMES),
+    FATES: ("ids", "seconds", "doubles", "repeated", "cut", *OUTCOMES),
 }
 _SUMMARIES = {kind: _table(_SUMMARY, _NEEDED.get(kind, _OF_SCANS)) for kind in KINDS}
 

@@ -31,9 +31,9 @@ from idcore.runs.run_facts import (
     LINK,
     PRIVATE,
     SHARED,
-    STATES,
     STORE,
     TEXT,
+    UNENDED,
     error_of,
     is_summary,
     is_whole,
@@ -45,11 +45,10 @@ if TYPE_CHECKING:
 
 from idcore.runs.table_sizes import fits
 
-__all__ = ["COMPARE", "EVERYBODY", "FATES", "KINDS", "LINK", "PRIVATE", "SHARED", "STATES", "STORE", "TEXT"]
+__all__ = ["COMPARE", "EVERYBODY", "FATES", "KINDS", "LINK", "PRIVATE", "SHARED", "STORE", "TEXT"]
 __all__ += ["FOLLOWED", "PAGES", "SCANS", "Run", "RunError", "Runs", "error_of", "kind_of", "runs_root"]
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}(?:[0-9a-f]{26})?")  # the short ones are of older versions
 SCANS = (TEXT, STORE)
-UNENDED = ("new", "running")  # states
 PAGES = {COMPARE: "compare", FATES: "fate"}  # of the others, each with tables of its own
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _ends: dict[Path, dict[str, Any]] = {}  # how runs of this process ended, while their folder cannot be written

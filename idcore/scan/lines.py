@@ -14,6 +14,7 @@ from typing import Any
 from idcore.base.layout import ID_DIGITS, OFFSET_DIGITS, UNIQ_V4_LE
 from idcore.ids import rules
 from idcore.ids.clock import is_time
+from idcore.ids.delivery import STATUSES
 from idcore.ids.identify import identify
 from idcore.ids.lists import is_list_of_ids
 from idcore.scan import printers, record_clocks
@@ -82,8 +83,6 @@ _JOINED_IDS = re.compile(rb"\bmsgIds?" + _IS + _HEX + rb"(?:," + _HEX + rb"){0,9
 _SENT_STATUS = re.compile(rb"sendStatus" + _IS + rb"([A-Z_]{3,40}|\d)\b")
 _SENT_TOPIC = re.compile(rb"\btopic" + _IS + rb"([^,\]\"'\\\s}]{1,255})")
 # In these a broker has stored the record; the Go and C++ clients print the number (SendStatus of each client).
-SEND_OK = "SEND_OK"
-_STORED = (SEND_OK, "FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
 _SENT_BEFORE, _SENT_BEHIND = 1 << 16, 1 << 11
 _BEFORE_NAME = 160  # bytes in front of a name in which the field before it may be
 _NAMED = re.compile(
@@ -302,8 +301,8 @@ def _sent(
         return
     status = near(_SENT_STATUS)
     status_text = "" if status is None else status[1].decode()
-    stored = _STORED[int(status_text)] if status_text.isdigit() and int(status_text) < len(_STORED) else status_text
-    if stored not in _STORED:
+    stored = STATUSES[int(status_text)] if status_text.isdigit() and int(status_text) < len(STATUSES) else status_text
+    if stored not in STATUSES:
         return
     as_json = text[before[1] - 1 : before[1]] == b'"'  # its fields are in any order, elsewhere the queue comes last
     topic = (None if as_json else _SENT_TOPIC.search(text, *behind)) or near(_SENT_TOPIC)

@@ -9,6 +9,7 @@ from datetime import timedelta, timezone
 import numpy as np
 
 from idcore.base.layout import LAYOUTS
+from idcore.ids.clock import NO_TIME
 from idcore.ids.dating import INPUT_SHARE
 from idcore.ids.line_time import begins_at_noon
 from idcore.kernels import clients, codes, find, paired_offsets
@@ -142,9 +143,9 @@ def of_clients(words: np.ndarray, votes: np.ndarray, until: int) -> tuple[np.nda
     row, packed, ids, high = row[known], *(votes[known, column].astype(np.int64) for column in (3, 4, 6))
     if not len(row):
         return ahead, source, last
-    seen = np.full(keys, _NEVER)
+    seen = np.full(keys, NO_TIME)
     np.maximum.at(seen, row, high)
-    last = np.where(seen > _NEVER, seen + HOUR, last)
+    last = np.where(seen > NO_TIME, seen + HOUR, last)
     kind, minutes = packed & 3, (packed >> 2) - AHEAD_BIAS
     shown = minutes != NO_AHEAD
     row, kind, minutes, ids = row[shown], kind[shown], minutes[shown], ids[shown]
@@ -155,9 +156,6 @@ def of_clients(words: np.ndarray, votes: np.ndarray, until: int) -> tuple[np.nda
     first = order[_firsts(one[order])] if len(order) else order
     ahead[one[first]] = value[first]
     return ahead, source, last
-
-
-_NEVER = -(1 << 62)
 
 
 @dataclass(frozen=True, slots=True)

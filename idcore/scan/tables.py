@@ -19,8 +19,9 @@ from idcore.base.layout import LAYOUTS
 from idcore.ids import rules
 from idcore.ids.assumptions import assumed_of_many
 from idcore.ids.client_time import local_2021_ms
-from idcore.ids.clock import DAY_MS, HOUR_MS, from_ms, is_time
+from idcore.ids.clock import DAY_MS, HOUR_MS, MINUTE_MS, NO_TIME, from_ms, is_time
 from idcore.ids.makers import loader_positions, process_makers
+from idcore.ids.neighbours import WAYS
 from idcore.ids.rules import RUST_MONTH_MS
 from idcore.kernels import chains, clients, codes, find, merge, paired_offsets, unroll
 from idcore.kernels.dates import FIRST_MONTH, MONTH
@@ -41,8 +42,6 @@ from .schemas import IN_ORDER, OF_STORES, ORDER, SCHEMAS, TEXT, TIME
 from .settle import settle
 
 _NAMES = list(LAYOUTS)
-_WAYS = ("grpc", "grpc_cpp_old", "grpc_rust")  # by what clients.way_of gives
-_NONE = -(1 << 62)
 _COUNTER_BITS, _COUNTER_MASK = np.int64(find.COUNTER_SHIFT), np.int64(chains.PERIOD - 1)
 _ROWS = 1 << 20
 LOOK_ALIKES = "look_alikes"  # strings that only look like IDs, as they travel
@@ -68,11 +67,11 @@ def _table_of(name: str, rows: Sequence[Sequence[object]]) -> pa.Table:
 
 
 def _month_starts(newest: np.ndarray, elapsed: np.ndarray, little: np.ndarray) -> np.ndarray:
-    """Start (ms) of the newest month in which each elapsed fits; _NONE where it fits in no month."""
-    starts = np.full(len(elapsed), _NONE, np.int64)
+    """Start (ms) of the newest month in which each elapsed fits; NO_TIME where it fits in no month."""
+    starts = np.full(len(elapsed), NO_TIME, np.int64)
     for start, limit, early, early_limit in newest[::-1]:
         starts = np.where(elapsed <= np.where(little, early_limit, limit), np.where(little, early, start), starts)
-    return np.where(elapsed >= 0, starts, _NONE)
+    return np.where(elapsed >= 0, starts, NO_TIME)
 
 
 LETTER_COLUMNS = 4  # the words of a key, and the case of its letters
@@ -154,15 +153,15 @@ def _counters(keys: _Processes, points: np.ndarray, starts: np.ndarray) -> pa.Ta
         row, points = row[order], points[order]
     key, time, *counted, elapsed, counter, fits = points.T
     at, host = pa.array(row), pa.array(keys.host_rows[row])
-    sent = column_texts.instants(starts[key] + time, (fits > 0) & (starts[key] != _NONE))
+    sent = column_texts.instants(starts[key] + time, (fits > 0) & (starts[key] != NO_TIME))
     own = keys.layouts.take(at), keys.host_names.take(host), pa.array(keys.pids[row]), keys.loaders.take(at)
     return _table("counters", [*own, elapsed, sent, counter, *counted])
 
 
 def _activity(keys: _Processes, minutes: np.ndarray, starts: np.ndarray) -> pa.Table:
     """Ids of each host and minute: of the processes whose month is known."""
-    key, minute, ids = minutes[starts[minutes[:, 0]] != _NONE].T
-    at = starts[key] // merge.MINUTE + minute
+    key, minute, ids = minutes[starts[minutes[:, 0]] != NO_TIME].T
+    at = starts[key] // MINUTE_MS + minute
     return _sums(pa.table({"host": keys.host_rows[keys.places[key]], "minute": at, "ids": ids}), "host", "minute")
 
 
@@ -272,18 +271,18 @@ class Merge:
         packed = runs.at_once(large_keys.AT_ONCE)
         rows = max(_ROWS, packed.largest)
         out = merge.ProcessRows(
-            bases=np.full(keys.count, _NONE, np.int64),
+            bases=np.full(keys.count, NO_TIME, np.int64),
             figures=np.zeros((keys.count, unroll.FIGURES), np.int64),
             points=np.empty((rows, 9), np.int64),
             minutes=np.empty((rows, 3), np.int64),
         )
         has_dates = np.diff(dates.edges) > 0
         out.bases[has_dates] = (
-            np.minimum.reduceat(dates.spans[:, 1], dates.edges[:-1][has_dates]) if has_dates.any() else _NONE
+            np.minimum.reduceat(dates.spans[:, 1], dates.edges[:-1][has_dates]) if has_dates.any() else NO_TIME
         )
         newest = self._newest_months(input_evidence)
         months = merge.MonthsOfKeys(newest[:, 1::2].max(axis=0), dates.edges, dates.spans, dates.before)
-        starts = np.full(keys.count, _NONE, np.int64)
+        starts = np.full(keys.count, NO_TIME, np.int64)
         activity = []
         filled = 0
         while filled < keys.count:
@@ -334,7 +333,7 @@ class Merge:
         steps = (f[unroll.PRODUCED] - f[unroll.CHAINS]) * 1000.0
         rate = np.divide(steps, span, out=np.zeros(keys.count), where=span > 0)
         position, bits = loader_positions(keys.loader_numbers)
-        possible, dated = f[unroll.LAST_POSSIBLE], starts != _NONE
+        possible, dated = f[unroll.LAST_POSSIBLE], starts != NO_TIME
         last_at = starts + f[unroll.LAST_TIME]
         local = pc.equal(hosts, "127.0.0.1").to_numpy(zero_copy_only=False)
         whole_seconds, spent = f[unroll.WHOLE_SECONDS].astype(bool), f[unroll.LAST_ELAPSED]
@@ -429,8 +428,8 @@ class Merge:
         f = figures.T
         times = [column_texts.instants(f[column], f[2] <= f[3]) for column in (2, 3)]
         local = (f[6] == clients.BIG) & (f[7] != 0)
-        makers = np.where(local, len(_WAYS), f[6])
-        names = pa.array([*_WAYS, "grpc_java_old"]).take(pa.array(makers))
+        makers = np.where(local, len(WAYS), f[6])
+        names = pa.array([*WAYS, "grpc_java_old"]).take(pa.array(makers))
         of_scan = f[7] == local_2021_ms(self.months.zone) // 60_000  # else as many minutes as are enough
         sources = pc.if_else((source != MONTH) | of_scan, self._sources().take(pa.array(source)), "assumed")
         shown = pa.array(local)

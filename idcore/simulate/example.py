@@ -20,7 +20,7 @@ NAME = "example.log"
 ZONE = clocks.parse_zone("+08:00")
 START = datetime(2026, 10, 20, 9, 50, 13, 373000, ZONE)
 END = START + timedelta(minutes=22, seconds=30)
-MIB, GIB = 1 << 20, 1 << 30
+GIB = 1 << 30
 TOPIC = "OrderPaid"
 PLAIN_SIZE = 91  # of a record with neither body, topic nor properties
 

@@ -9,8 +9,9 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
+from idcore.ids.clock import MINUTE_MS
 from idcore.simulate.append import Settings
-from idcore.simulate.store_day import MINUTE_MS, Group, StoreDay
+from idcore.simulate.store_day import Group, StoreDay
 from idcore.simulate.writer import StoreWriter
 
 HEALTHY = "healthy"
@@ -63,16 +64,6 @@ class Situation:
         """What has to be found. `severities`: the usual ones, by code."""
         expected = [{**row, "severity": row["severity"] or severities[row["code"]]} for row in self.expected]
         return {"situation": self.code, "variant": self.variant, "expected": expected}
-
-
-def names() -> list[str]:
-    """All situations: the codes of findings, and `healthy`."""
-    return sorted(STORIES)
-
-
-def variants(name: str) -> list[str]:
-    """The variants of a situation."""
-    return list(STORIES[name])
 
 
 def _one(day: StoreDay) -> Group:

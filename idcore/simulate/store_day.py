@@ -14,14 +14,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from idcore.ids.clock import to_ms
+from idcore.ids.clock import MINUTE_MS, to_ms
 from idcore.rocketmq.message import Host, Message, Record
 from idcore.rocketmq.message.model import RETRY_PREFIX
 from idcore.simulate.broker import Broker
 from idcore.simulate.generate import Generator
 from idcore.simulate.writer import StoreWriter
 
-MINUTE_MS = 60_000
 _TOPICS = ("OrderPaid", "OrderShipped", "StockChanged", "UserSignedUp", "CouponIssued", "RefundDone")
 _GROUPS = ("billing", "search_index", "risk_check", "mail", "warehouse", "reporting", "crm_sync")
 _QUEUES = 4

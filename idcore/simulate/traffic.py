@@ -45,7 +45,6 @@ class _Process:
 
     generator: Generator
     host: Host
-    sent: int = 0
 
 
 @dataclass(slots=True)
@@ -116,7 +115,6 @@ class Traffic:
         keys = [f"order-{100_000 + number}"] + ([f"user-{rng.randrange(500)}"] if rng.random() < 0.5 else [])
         body = f'{{"order":{100_000 + number},"amount":{rng.randrange(1, 99_999) / 100:.2f},"note":"第{number}单"}}'
         message = Message.of(rng.choice(TOPICS), body.encode(), rng.choice(_TAGS), keys, flag=rng.choice((0, 0, 0, 7)))
-        process.sent += 1
         return message.with_uniq_id(process.generator.create_uniq_id())
 
     def _one(self, rng: random.Random, process: _Process, act: str) -> None:

@@ -20,7 +20,7 @@ from hashlib import blake2b
 from itertools import takewhile
 from typing import Any, BinaryIO, NamedTuple
 
-from idcore.base.errors import CoreError, coded, from_coded, refuse
+from idcore.base.errors import CoreError, coded, refuse
 from idcore.base.open_folders import Roots, entries, file_status, opener
 from idcore.ids.line_moments import born_marks, moment_of, prefix_time
 from idcore.ids.records import REACH
@@ -35,7 +35,7 @@ UNENDED = 5.0  # seconds after which a last line without its end is read; and a 
 MOST_LEFT_OUT = 100  # paths that are named
 _PIECE = 1 << 16
 _NEWLINE = b"\n"
-BEGINNING, END = "beginning", "end"
+BEGINNING = "beginning"
 TRUNCATED, GONE = "truncated", "gone"
 _IN_THE_MAKING = -1
 Offset = dict[str, Any]
@@ -112,8 +112,8 @@ class _Listed(NamedTuple):
 class FileChanges:
     """What is new in files that grow. `paths`: files, folders, globs, as a scan takes them.
 
-    `since` says where the files that are there at first are read from: BEGINNING, END, or an instant, by the times of
-    their lines; of these a naive one is of `zone`. Later files are read from their first byte.
+    `since` says where the files that are there at first are read from: "beginning", "end", or an instant, by the
+    times of their lines; of these a naive one is of `zone`. Later files are read from their first byte.
     """
 
     paths: list[str]
@@ -358,12 +358,6 @@ def ended(after: Offset) -> list[EndedFile]:
     """The generations that ended with this offset."""
     rows = ((number, *row.split()) for number, row in after["ended"].items())
     return [EndedFile(int(number), why, int(unread)) for number, why, unread in rows]
-
-
-def left_out(offset: Offset) -> dict[str, CoreError]:
-    """The paths that are not followed, and why."""
-    problems = ((path, from_coded(json.loads(row))) for path, row in offset["left_out"].items())
-    return {path: problem for path, problem in problems if problem is not None}
 
 
 def _leave_out(offset: Offset, path: str, problem: CoreError) -> None:

@@ -18,7 +18,7 @@ from typing import BinaryIO
 import numpy as np
 
 from idcore.base.errors import CoreError, coded, refuse
-from idcore.base.layout import MOST_OFFSET
+from idcore.base.layout import MOST_OFFSET, OFFSET_NAME
 from idcore.base.open_folders import Roots, entries, file_status, is_file, is_folder
 from idcore.ids import broken_lines
 from idcore.policy import limits
@@ -40,7 +40,6 @@ _OF_SCAN = re.compile(r"summary\.json|\.writing|\.unfinished-[0-9a-f]{32}|\.foll
 WRITING = ".writing"  # while a scan writes there
 _TABLES = {"summary.json", "files", "processes"}
 _TABLE = re.compile(r"part-.*\.parquet")
-_COMMIT_LOG = re.compile(r"[0-9]{20}")
 _DLEDGER = re.compile(r"dledger-.+", re.ASCII | re.DOTALL)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
@@ -147,7 +146,7 @@ def list_store(root: str, roots: Roots = None) -> list[InputFile]:
 
 def _log_names(folder: str, roots: Roots) -> list[str]:
     with entries(folder, roots) as inside:
-        return [entry.name for entry in inside if _COMMIT_LOG.fullmatch(entry.name)]
+        return [entry.name for entry in inside if OFFSET_NAME.fullmatch(entry.name)]
 
 
 def _with_holes(files: Sequence[InputFile]) -> Iterator[InputFile]:

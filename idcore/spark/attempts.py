@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from idcore.kernels.fates import UNKNOWN
 from idcore.rocketmq.message.attempts import outcome_of
 from idcore.scan.growing import kept_once, times
 from idcore.scan.ordering import numbered, order_of
 from idcore.scan.schemas import SCHEMAS
-from idcore.spark.traces import UNKNOWN, Attempts
+from idcore.spark.traces import Attempts
 
 DEAD, QUEUED, WAITING = range(3)
 # How the last attempt is going, where the rule says so from its copy or its trace.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
 import os
@@ -11,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from idcore.base.errors import CoreError
+from idcore.runs.lease import NO_LOCKS
+from idcore.sources.inputs import WRITING
 
-NAME = ".writing"
 _TRIES = 100
-_NO_LOCKS = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS)  # some network file systems have no locks
 
 
 class FolderLock:
@@ -24,7 +23,7 @@ class FolderLock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / NAME
+        self.path = folder / WRITING
         self._descriptor = -1
 
     def take(self) -> None:
@@ -78,7 +77,7 @@ def _lock(descriptor: int, folder: Path) -> None:
         code = "lock_held_by" if holder else "lock_held"
         raise CoreError(code, {"folder": str(folder), **holder}) from None
     except OSError as error:
-        if error.errno not in _NO_LOCKS:
+        if error.errno not in NO_LOCKS:
             raise
 
 

@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 
 from idcore.answers.lookup.hidden_copies import holds_copies
 from idcore.base.errors import CoreError
+from idcore.kernels.fates import UNKNOWN
 from idcore.rocketmq.message.record import decode_record
 from idcore.rocketmq.message.trace import SubAfter, SubBefore, read_trace
 from idcore.rocketmq.message.validators import is_trace_topic
 from idcore.scan.fates import TraceTopics, hashes_of
 
 MOST_BYTES = 32 << 20  # trace records that are read, about: 250,000 contexts of 700 bytes in memory; packed ones more
-UNKNOWN = -(1 << 62)
 _CHUNK = 1 << 14
 _TEXT, _SMALL, _LONG = "\1([^\1]*)", "\1(0|[1-9][0-9]{0,8})", "\1(0|[1-9][0-9]{0,17})"
 _LEFT_OUT = "\1[^\1]*"

@@ -12,9 +12,20 @@ from hypothesis import strategies as st
 
 from idcore.base.errors import CoreError
 from idcore.base.layout import UNIQ_V4_LE
-from idcore.ids import ClientId, Clock, UniqId, all_months, months, parse_instant, parse_zone, sent_at, zone_text
+from idcore.ids import ClientId, Clock, UniqId, sent_at
 from idcore.ids.client_time import client_sent
-from idcore.ids.clock import CLIENT_EPOCH_S, from_ms, month_start, sent, to_ms
+from idcore.ids.clock import (
+    CLIENT_EPOCH_S,
+    all_months,
+    from_ms,
+    month_start,
+    months,
+    parse_instant,
+    parse_zone,
+    sent,
+    to_ms,
+    zone_text,
+)
 from idcore.ids.line_time import uniq_sent
 
 pytestmark = pytest.mark.quick

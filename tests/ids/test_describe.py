@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 import pytest
 
 from idcore.base.catalogue import words
-from idcore.ids import KEYS, Clock, OffsetId, describe, find, identify, judge, parse_zone
-from idcore.ids.describe import Seeds
+from idcore.ids import Clock, OffsetId, describe, find, identify, judge
+from idcore.ids.clock import parse_zone
+from idcore.ids.describe import KEYS, Seeds
 from idcore.ids.fields import lesson_of, meaning_of
 from idcore.simulate.scenario import Scenario
 

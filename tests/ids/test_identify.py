@@ -10,8 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from idcore.base.catalogue import words
-from idcore.base.errors import CoreError
-from idcore.ids import ClientId, OffsetId, UniqId, Verdict, decode, find, identify, judge
+from idcore.ids import ClientId, OffsetId, Verdict, find, identify, judge
 from idcore.ids.identify import identify_alone
 from idcore.intake import intake
 from tests.scan.reading import LABEL, Client, Refused, classify
@@ -307,13 +306,6 @@ def test_an_offset_id_under_uniq_key_can_be_genuine_and_says_so() -> None:
     verdict = identify("AC100A6400002A9F0000000000000001", "UNIQ_KEY")
     assert named(verdict)[0][0] == "offset_v4"
     assert "label_key" in codes(verdict)
-
-
-def test_decode_gives_the_id_or_the_error() -> None:
-    assert isinstance(decode("AC110001473C7D4991AD336AEA5703E0"), UniqId)
-    with pytest.raises(CoreError) as caught:
-        decode("9e107d9d372bb6826bd81d3542a419d6")
-    assert caught.value.code == "lower_case"
 
 
 @pytest.mark.parametrize("name", ["etag", "sign", "traceId"])

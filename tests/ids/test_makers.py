@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 
 from idcore.base import catalogue
-from idcore.ids import (
+from idcore.ids import identify
+from idcore.ids.makers import (
+    MASK_64_BIT_JVM,
+    _hashes,
+    client_languages,
     client_maker,
-    identify,
     known_loaders,
     loader_place,
     loader_positions,
     process_makers,
-    stream,
+    uniq_maker,
 )
-from idcore.ids.makers import client_languages, uniq_maker
 
 pytestmark = pytest.mark.quick
 
@@ -31,6 +33,11 @@ PLACES = {
     8219: 0x7578E06A, 11784: 0x2D38EDFD, 14646: 0x7F3CA64A,
 }
 # fmt: on
+
+
+def stream() -> np.ndarray:
+    """The hashes of a 64-bit JVM."""
+    return np.array(_hashes(), dtype=np.uint32) & np.uint32(MASK_64_BIT_JVM)
 
 
 def test_the_stream_is_hotspots() -> None:

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from idcore.base.layout import UNIQ_V4_LE
-from idcore.ids import ClientId, OffsetId, UniqId, identify, settled
+from idcore.ids import ClientId, OffsetId, UniqId, identify
+from idcore.ids.neighbours import settled
 
 pytestmark = pytest.mark.quick
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from idcore.ids import Clock, Verdict, dates_of, describe, find, identify, judge, parse_zone, settled
-from idcore.ids.clock import from_ms
+from idcore.ids import Clock, Verdict, describe, find, identify, judge
+from idcore.ids.clock import from_ms, parse_zone
+from idcore.ids.dating import dates_of
+from idcore.ids.neighbours import settled
 from tests.ids.real_clients import Row, at, makers, near, processes, received_line, rows, sent_line, sent_ms
 
 pytestmark = pytest.mark.slow

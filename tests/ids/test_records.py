@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from idcore.ids import Clock, dates_of, describe, find, judge, line_moments
+from idcore.ids import Clock, describe, find, judge, line_moments
+from idcore.ids.dating import dates_of
 from idcore.ids.records import MOST_LINES, REACH
 
 pytestmark = pytest.mark.quick

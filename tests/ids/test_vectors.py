@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from idcore.ids import ClientId, Clock, OffsetId, Token, UniqId, describe, find, identify, judge, parse_zone
-from idcore.ids.clock import from_ms, to_ms
+from idcore.ids import ClientId, Clock, OffsetId, Token, UniqId, describe, find, identify, judge
+from idcore.ids.clock import from_ms, parse_zone, to_ms
 from idcore.ids.line_time import uniq_sent
 
 pytestmark = pytest.mark.quick

@@ -21,11 +21,12 @@ import pytest
 
 from idcore.base.encodings import text_of_line
 from idcore.base.errors import CoreError
+from idcore.ids.clock import NO_TIME
 from idcore.runs import table_sizes
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from idcore.scan.occurrences import parts
-from idcore.scan.occurrences.index import NAME, NO_TIME, VERSION, Filter, Index, IndexPart, Occurrence
+from idcore.scan.occurrences.index import NAME, VERSION, Filter, Index, IndexPart, Occurrence
 from idcore.scan.occurrences.parts import PartWriter
 from idcore.sources.inputs import Split, list_files, split_files
 from tests.scan import logs, twin

@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
-from idcore.ids import Clock, dates_of, describe, find, judge, parse_zone, settled
-from idcore.ids.clock import to_ms
+from idcore.ids import Clock, describe, find, judge
+from idcore.ids.clock import parse_zone, to_ms
+from idcore.ids.dating import dates_of
 from idcore.ids.identify import Verdict
+from idcore.ids.neighbours import settled
 from idcore.ids.tokens import Token
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows

@@ -18,8 +18,9 @@ from pathlib import Path
 import pytest
 
 from idcore.__main__ import main
-from idcore.ids import Clock, describe, find, judge, settled
+from idcore.ids import Clock, describe, find, judge
 from idcore.ids.identify import ALIKE, Case
+from idcore.ids.neighbours import settled
 from idcore.intake import intake
 from idcore.scan.compare import compare
 from idcore.scan.local import scan_local

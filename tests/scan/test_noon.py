@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from idcore.ids import Clock, parse_zone
+from idcore.ids import Clock
+from idcore.ids.clock import parse_zone
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from tests.scan.logs import JAVA, uniq

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 
 from idcore.base.errors import CoreError
+from idcore.sources.inputs import WRITING
 from idcore.spark.folder import TableFolder
-from idcore.spark.lock import NAME
 
 HOLDS = """
 import sys
@@ -47,10 +47,10 @@ def test_a_second_writer_is_told_who_is_there_and_takes_nothing_away(tmp_path: P
         told = rf"another scan is writing to {re.escape(str(out))} \(process {first.pid} on {socket.gethostname()}\)"
         with pytest.raises(CoreError, match=told):
             write(out, "b")
-        assert names(out) == {NAME, aside}
+        assert names(out) == {WRITING, aside}
         first.send_signal(signal.SIGKILL)
         first.wait(30)
-        assert names(out) == {NAME, aside}  # what a killed scan leaves, and nobody holds
+        assert names(out) == {WRITING, aside}  # what a killed scan leaves, and nobody holds
         write(out, "c")
     assert names(out) == {"hosts", "summary.json"}
 

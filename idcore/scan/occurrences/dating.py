@@ -11,13 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.base.layout import LAYOUTS
-from idcore.ids.clock import CLIENT_EPOCH_S, parse_zone
+from idcore.ids.clock import CLIENT_EPOCH_S, NO_TIME, parse_zone
 from idcore.ids.origins import PROCESS_KEY
 from idcore.ids.rules import RUST_MONTH_MS
 from idcore.kernels import codes, find
 from idcore.scan import column_texts
 
-NO_TIME = -(1 << 62)
 _SENT = ["first_sent_at", "last_sent_at"]
 _OF_PROCESSES = [*PROCESS_KEY, *_SENT, "first_elapsed_ms", "last_elapsed_ms", "last_possible_elapsed_ms"]
 _OF_CLIENTS = ["mac", "pid", *_SENT, "maker", "zone"]

@@ -24,13 +24,13 @@ from idcore.base.encodings import text_of_line
 from idcore.base.errors import CoreError
 from idcore.base.layout import USUAL_OF_PROCESSES
 from idcore.base.open_folders import Roots
+from idcore.ids.clock import NO_TIME
 from idcore.runs import table_sizes
 from idcore.runs.runs import RunError
 from idcore.runs.table_sizes import CELL, files_fit
 from idcore.scan.occurrences.key_words import without_letters, words_of
 from idcore.scan.occurrences.texts import Block, Source, read
 
-NO_TIME = -(1 << 62)
 NAME = "index.json"
 VERSION = 1
 _PART = re.compile(r"[0-9]+-[0-9]+")

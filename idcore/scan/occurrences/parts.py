@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idcore.base.safe_text import encodable
+from idcore.ids.clock import NO_TIME
 from idcore.kernels import codes
 from idcore.scan.occurrences import dating
 from idcore.scan.occurrences.locate import Locator, Places
@@ -201,7 +202,7 @@ def _of_lines(sent: np.ndarray, texts: np.ndarray, begins: np.ndarray, offset: n
     new = np.ones(len(sent), np.bool_)
     new[1:] = (begins[1:] != begins[:-1]) | (texts[1:] != texts[:-1])
     edges = np.flatnonzero(new)
-    least = np.minimum.reduceat(np.where(sent == dating.NO_TIME, _LATE, sent), edges)
+    least = np.minimum.reduceat(np.where(sent == NO_TIME, _LATE, sent), edges)
     most = np.maximum.reduceat(sent, edges)
     line = np.cumsum(new) - 1
     return np.where(offset & (least == most)[line], most[line], sent)
