@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from idcore.answers.lookup import Answer, Listing, LookupService, Offer, Source, shared
-from idcore.answers.lookup.without_bodies import list_withheld, withheld
+from idcore.answers.lookup.without_bodies import withheld
 from idcore.base.catalogue import Words
 from idcore.rocketmq.remoting import profile
 from pages.parts import visitor
@@ -34,7 +34,7 @@ def answer_seen(answer: Answer) -> Answer:
 
 def list_seen(listing: Listing) -> Listing:
     """The same of a list."""
-    return listing if visitor.current().may("bodies") else list_withheld(listing)
+    return listing if visitor.current().may("bodies") else withheld(listing)
 
 
 def say_off(words: Words) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from idcore.policy import audit, limits
-from idcore.presentation.triage.run_rows import LIVE
+from idcore.runs.run_facts import UNENDED
 from idcore.runs.runs import runs_root
 from pages.parts import cache, problems, scans, session, visitor
 from pages.parts.runs import begin, runlist, watch
@@ -50,7 +50,7 @@ lacking = watch.lacks_spark(words)
 if not runs and not lacking:
     empty(words("empty.no_runs"), ("decode", words("empty.decode")))
 elif runs:
-    live = any(row["state"] in LIVE for row in runs)
+    live = any(row["state"] in UNENDED for row in runs)
     st.fragment(runlist.listing, run_every=1.0 if live else None)(live)
 damaged()
 

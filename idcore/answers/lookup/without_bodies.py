@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from idcore.answers.lookup.listing import never
-from idcore.answers.lookup.model import Answer, Copy
+from idcore.answers.lookup.model import Answer
 from idcore.answers.lookup.source import Progress, Source
 from idcore.answers.lookup.ways import Listing, Stop, Way
 from idcore.rocketmq.remoting.bodies import BodyPolicy
@@ -14,18 +15,12 @@ from idcore.rocketmq.remoting.bodies import BodyPolicy
 NO_BODY = BodyPolicy(show=False)
 
 
-def _without(copies: Sequence[Copy]) -> tuple[Copy, ...]:
-    return tuple(replace(copy, bodies=NO_BODY) for copy in copies)
+Copies = TypeVar("Copies", Answer, Listing)
 
 
-def withheld(answer: Answer) -> Answer:
-    """An answer whose rows have no body."""
-    return replace(answer, copies=_without(answer.copies))
-
-
-def list_withheld(listing: Listing) -> Listing:
-    """A list whose rows have no body."""
-    return replace(listing, copies=_without(listing.copies))
+def withheld(answer: Copies) -> Copies:
+    """The same answer, whose rows have no body."""
+    return replace(answer, copies=tuple(replace(copy, bodies=NO_BODY) for copy in answer.copies))
 
 
 class WithoutBodies:
@@ -46,7 +41,7 @@ class WithoutBodies:
         return map(withheld, self.source.look_up(ids, topic, user, progress, fate, trace))
 
     def list_messages(self, way: Way, user: str = "", progress: Progress | None = None, stop: Stop = never) -> Listing:
-        return list_withheld(self.source.list_messages(way, user, progress, stop))
+        return withheld(self.source.list_messages(way, user, progress, stop))
 
     def close(self) -> None:
         self.source.close()

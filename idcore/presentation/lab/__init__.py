@@ -2,13 +2,11 @@
 
 from idcore.presentation.lab.differences import changed, differences, moves
 from idcore.presentation.lab.played import LogFile, Piece, PlayedStory, Row
-from idcore.presentation.lab.story import GROUPS, READY, STEPS, STEPS_MOST, Story
-from idcore.presentation.lab.world import play
+from idcore.presentation.lab.story import GROUPS, READY, STEPS_MOST, Story
 
 __all__ = [
     "GROUPS",
     "READY",
-    "STEPS",
     "STEPS_MOST",
     "LogFile",
     "Piece",
@@ -18,5 +16,4 @@ __all__ = [
     "changed",
     "differences",
     "moves",
-    "play",
 ]

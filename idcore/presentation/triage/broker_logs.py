@@ -12,6 +12,7 @@ import pandas as pd
 from idcore.answers import growth
 from idcore.base.catalogue import Words
 from idcore.base.numbers import whole_between
+from idcore.ids.clock import MINUTE_MS
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage.time_range import TimeRange
 
@@ -65,7 +66,7 @@ def logs_of(rows: pd.DataFrame) -> dict[str, growth.Log]:
     """The log of each broker that has dated lines."""
     logs = {}
     for address, mine in rows.groupby("address", sort=False):
-        columns = [_ms(mine["minute"]) // growth.MINUTE, mine["min_offset"], mine["max_offset"]]
+        columns = [_ms(mine["minute"]) // MINUTE_MS, mine["min_offset"], mine["max_offset"]]
         columns += [_ms(mine[name]) for name in INSTANTS if name in mine]
         log = growth.of_rows(growth.Row(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
         if log is not None:

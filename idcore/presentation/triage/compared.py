@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from idcore.base import temporary
 from idcore.base.errors import CoreError, coded, from_coded
-from idcore.ids.clock import from_ms, to_ms
+from idcore.ids.clock import NO_TIME, from_ms, to_ms
 from idcore.ids.origins import BrokerAddress, Fingerprint, Origin
-from idcore.intake.intake import Dating, Source, keep, safe_name
+from idcore.intake.intake import Dating, Source, keep, kept, safe_name
 from idcore.policy import audit
 from idcore.policy.audit import Actor
 from idcore.runs.runs import COMPARE, Run, RunError, Runs, write_tables, write_text
@@ -75,7 +75,11 @@ class ComparisonQuery:
 
     @property
     def size(self) -> int:
-        return sum(size_of(side) for side in (self.before, self.after))
+        return sum(source.size for side in self.sides for source in side)
+
+    @property
+    def sides(self) -> tuple[tuple[Source, ...], tuple[Source, ...]]:
+        return self.before, self.after
 
     def of_side(self, side: str) -> tuple[Source, ...]:
         return self.before if side == "before" else self.after
@@ -128,7 +132,8 @@ class Compared:
 
     def assumed(self, side: str, subject: str) -> tuple[str, ...]:
         """What of the times of a producer's ids that one side has alone is assumed."""
-        return next((self.generated[name].assumed for name in self.generated if name[::2] == (side, subject)), ())
+        found = (made for (of, _, name), made in self.generated.items() if (of, name) == (side, subject))
+        return next((made.assumed for made in found), ())
 
     def can_differ(self, kind: str) -> bool:
         """Whether both sides have ids of this group; else none of them is missing from the other."""
@@ -141,19 +146,10 @@ def only(row: Difference, side: str) -> int:
     return row.missing if side == "before" else row.new
 
 
-def size_of(sources: Sequence[Source]) -> int:
-    """Bytes as they are."""
-    total = 0
-    for source in sources:
-        data: Any = source.data
-        total += len(data) if isinstance(data, bytes) else data.stat().st_size if isinstance(data, Path) else data.size
-    return total
-
-
 def digest_of(here: ComparisonQuery, dating: Dating) -> str:
     """What distinguishes two inputs, and how they are read, from any other two."""
     digest = hashlib.sha256(f"{here.any_case} {dating.zone} {dating.at:%Y-%m-%d}".encode())
-    for side in (here.before, here.after):
+    for side in here.sides:
         digest.update(b"side")
         for source in side:
             digest.update(hashlib.sha256(source.name.encode()).digest() + source.digest())
@@ -185,8 +181,6 @@ class _Rates:
 
     def _count(self, counts: Counter[int], *ids: Any) -> None:
         import numpy as np
-
-        from idcore.scan.occurrences.dating import NO_TIME
 
         if len(ids[-1]) and ids[0] != "offset":
             at = self._dates.times(*ids)
@@ -229,7 +223,7 @@ def compare(
     exact = OneSided()
     with tempfile.TemporaryDirectory(prefix="compare-", dir=temporary.own()) as folder:
         names: dict[str, str] = {}
-        paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
+        paths = _paths(here, Path(folder), names)
         tables = [] if dating is None else _tables_of(here, dating, paths, runs or Runs())
         rates = _Rates(Dates.of(tables), keep) if tables else None
         rows = core.compare(paths[0], paths[1], here.any_case, None, unread, exact, rates or keep)
@@ -275,8 +269,12 @@ def _names_of(exact: OneSided) -> dict[tuple[str, str], str]:
     return names
 
 
+def _paths(here: ComparisonQuery, folder: Path, names: dict[str, str]) -> list[list[str]]:
+    """For each side where the core can read its sources; `names` gets what people call them."""
+    return [[_path(source, folder, names) for source in side] for side in here.sides]
+
+
 def _path(source: Source, folder: Path, names: dict[str, str]) -> str:
-    """Where the core can read a source; names are what people call it."""
     path = source.data if isinstance(source.data, Path) else folder / f"{len(names):03d}-{safe_name(source.name)}"
     if path is not source.data:
         with path.open("wb") as file:
@@ -320,7 +318,7 @@ def tables_of(here: ComparisonQuery, dating: Dating, runs: Runs) -> list[dict[st
     """For each side the tables that date its ids, those of an input that no scan has included."""
     with tempfile.TemporaryDirectory(prefix="compare-", dir=temporary.own()) as folder:
         names: dict[str, str] = {}
-        paths = [[_path(source, Path(folder), names) for source in side] for side in (here.before, here.after)]
+        paths = _paths(here, Path(folder), names)
         tables = _tables_of(here, dating, paths, runs)
     return [{name: table for name, table in side.items() if name != "counters"} for side in tables]
 
@@ -329,7 +327,7 @@ def dated(counted: Compared, exact: OneSided, tables: Sequence[dict[str, pa.Tabl
     """With the times of the ids that one side has alone, by the tables of each side (`tables_of_paths`)."""
     import numpy as np
 
-    from idcore.scan.occurrences.dating import NO_TIME, times
+    from idcore.scan.occurrences.dating import times
 
     known: dict[Whose, np.ndarray] = {}
     for side, own in zip(SIDES, tables, strict=True):
@@ -425,7 +423,7 @@ class Dates:
 
         from idcore.scan.occurrences import dating
 
-        none = np.full(len(values), dating.NO_TIME)
+        none = np.full(len(values), NO_TIME)
         if kind == "uniq" and origin in self.starts:
             first, last, possible = self.starts[origin]
             elapsed = (values >> np.uint64(16)).astype(np.int64)
@@ -435,7 +433,7 @@ class Dates:
             for table in self.clients:
                 tables = dict.fromkeys(("processes", "counters", "clients"), table)
                 sent = dating.times(words[None, :], np.zeros(len(values), np.int64), values, tables)
-                if (sent != dating.NO_TIME).any():
+                if (sent != NO_TIME).any():
                     return sent
         return none
 
@@ -468,8 +466,8 @@ def make(
     here: ComparisonQuery, dating: Dating, runs: Runs, digest: str, who: Actor = audit.CONSOLE, **facts: Any
 ) -> Run:
     """Compares, and keeps the answer as a run of its own; of an input that is not a scan's, a copy as well."""
-    sides = [[source.name for source in side] for side in (here.before, here.after)]
-    copied = [[] if name else list(side) for name, side in zip(here.of, (here.before, here.after), strict=True)]
+    sides = [[source.name for source in side] for side in here.sides]
+    copied = [[] if name else list(side) for name, side in zip(here.of, here.sides, strict=True)]
     options = {
         "sides": sides,
         "of": list(here.of),
@@ -528,8 +526,6 @@ def empty_side(here: ComparisonQuery, runs: Runs) -> tuple[str, str] | None:
 
 def inputs_of(run: Run, runs: Runs) -> ComparisonQuery | None:
     """Both inputs of a comparison: of their scans, or as it keeps them; None where one of them is gone."""
-    from idcore.intake.intake import kept
-
     sides = []
     for side, name in zip(SIDES, run.options["of"], strict=True):
         try:
@@ -544,8 +540,6 @@ def inputs_of(run: Run, runs: Runs) -> ComparisonQuery | None:
 
 def sources_of(run: Run, side: str) -> list[Source]:
     """The input of one side that a comparison keeps; empty where it is a scan's."""
-    from idcore.intake.intake import kept
-
     first = int(run.options["copied"][0])
     sources = kept(run)
     return sources[:first] if side == "before" else sources[first:]
@@ -619,8 +613,8 @@ def read(run: Run) -> Compared:
     )
     bins = tuple(tuple(row.values()) for row in run.table("bins").to_pylist())
     rates = tuple(tuple(row.values()) for row in run.table("rates").to_pylist()) if run.has("rates") else ()
-    steps = (summary.get(f"{name}_seconds", 1) for name in ("bin", "rate"))
-    return Compared(tuple(rows), ids, problems, whose, made, bins, next(steps), rates, next(steps), lines)
+    bin_seconds, rate_seconds = summary.get("bin_seconds", 1), summary.get("rate_seconds", 1)
+    return Compared(tuple(rows), ids, problems, whose, made, bins, bin_seconds, rates, rate_seconds, lines)
 
 
 def _origin(row: Mapping[str, Any]) -> Origin:

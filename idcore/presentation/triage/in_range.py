@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from idcore.base.layout import LAYOUTS
-from idcore.ids.clock import to_ms
+from idcore.ids.clock import NO_TIME, to_ms
 from idcore.ids.model import UniqId
 from idcore.ids.origins import PROCESS_KEY, BrokerAddress
 from idcore.ids.rules import COUNTER_WRAP
@@ -26,7 +26,7 @@ from idcore.presentation.triage.activity import CELLS, MINUTE, natural_step
 from idcore.presentation.triage.processes import named_layout
 from idcore.presentation.triage.time_range import TimeRange
 from idcore.scan.occurrences import dating
-from idcore.scan.occurrences.index import NO_TIME, SEGMENT_SHIFT, Filter, Index
+from idcore.scan.occurrences.index import SEGMENT_SHIFT, Filter, Index
 
 MOST_POINTS = 3_000  # drawn of one process in a range: more are thinned as the scan thins them
 _BUCKETS, _WIDEST = 512, 100

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from idcore.intake.intake import PASTED
+from idcore.runs.run_facts import UNENDED
 from idcore.runs.runs import KINDS, PRIVATE, SCANS, Run, RunError, error_of, is_kept, kind_of, state_of, summary_of
 from idcore.runs.table_sizes import fits
 
 MOST_SMALL = 20  # IDs of a pasted text that is listed apart
 MOST_FILES = 2_000  # names of one run that are searched
-LIVE = ("new", "running")
 STATES = ("done", "running", "failed", "cancelled")
 Row = Mapping[str, Any]
 
@@ -34,7 +34,7 @@ class Filter:
 
     def fits(self, row: Row) -> bool:
         """Whether a run is of this state and kind, and pinned where that is asked for. Names are not looked at."""
-        state = "running" if row["state"] in LIVE else row["state"]
+        state = "running" if row["state"] in UNENDED else row["state"]
         return (
             (self.state not in STATES or state == self.state)
             and (self.kind not in KINDS or row["kind"] == self.kind)
@@ -109,7 +109,7 @@ def chosen(
 def of_contents(rows: Iterable[Row], digest: str) -> Row | None:
     """The latest finished or running scan of the very same files, of rows that begin with the newest."""
     same = (row for row in rows if row["options"].get("contents") == digest)
-    return next((row for row in same if row["state"] in (*LIVE, "done")), None)
+    return next((row for row in same if row["state"] in (*UNENDED, "done")), None)
 
 
 def before_deletion(row: Row) -> str:

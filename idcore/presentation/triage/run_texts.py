@@ -12,7 +12,8 @@ from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError, coded
 from idcore.intake.intake import PASTED
 from idcore.presentation.reader import Reader
-from idcore.presentation.triage.run_rows import LIVE, Row
+from idcore.presentation.triage.run_rows import Row
+from idcore.runs.run_facts import UNENDED
 from idcore.runs.runs import COMPARE, FATES, Run, RunError
 
 LONGEST_SUBJECT = 40  # characters of a part of a tab's title
@@ -68,7 +69,7 @@ def labels(rows: Sequence[Mapping[str, Any]], reader: Reader) -> dict[str, str]:
 def runs_sentence(runs: Sequence[Row], words: Words) -> str:
     """How many runs, how much text, how many at work."""
     size = sum((row["summary"] or {}).get("text_bytes", 0) for row in runs)
-    live = sum(row["state"] in LIVE for row in runs)
+    live = sum(row["state"] in UNENDED for row in runs)
     text = words("runs.said", runs=counted(runs, words), size=words.bytes(size))
     return text + (words("runs.said_live", n=words.count("running", live)) if live else "")
 

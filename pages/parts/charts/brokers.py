@@ -8,8 +8,9 @@ from datetime import datetime
 import pandas as pd
 import plotly.graph_objects as go
 
-from idcore.answers.growth import MINUTE, Log, points
+from idcore.answers.growth import Log, points
 from idcore.answers.growth import speeds as speeds_of
+from idcore.ids.clock import MINUTE_MS
 from idcore.presentation.reports.roles import Palette, colours_of, tint
 from idcore.presentation.times import local
 from idcore.presentation.triage import broker_logs
@@ -181,7 +182,7 @@ def growth(
     line shows.
     """
     palette = view.palette
-    span = max(int(log.low_at[-1] - log.low_at[0]) for log in logs.values()) // MINUTE + 1
+    span = max(int(log.low_at[-1] - log.low_at[0]) for log in logs.values()) // MINUTE_MS + 1
     step = step_minutes(span, STEPS)
     steps = {address: speeds_of(log, step) for address, log in logs.items()}
     if len(logs) > MOST_TOGETHER:

@@ -13,8 +13,9 @@ from idcore.policy import audit
 from idcore.presentation.html import runs as html
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.triage import run_rows, run_texts
-from idcore.presentation.triage.run_rows import LIVE, STATES, Filter
+from idcore.presentation.triage.run_rows import STATES, Filter
 from idcore.runs import retention
+from idcore.runs.run_facts import UNENDED
 from idcore.runs.runs import FATES, KINDS, LONGEST_NAME, PAGES, SCANS, Run, may_change, runs_root
 from idcore.server import jobs
 from pages.parts import cache, problems, scans, session, visitor
@@ -45,7 +46,7 @@ def listing(live: bool) -> None:
     said(run_texts.runs_sentence(runs, words))  # here, so that it follows a deletion
     if problem := st.session_state.get("runs_problem"):
         st.error(problem, icon=":material/error:")
-    if live and not any(row["state"] in LIVE for row in runs):
+    if live and not any(row["state"] in UNENDED for row in runs):
         st.rerun()
     wanted = asked(words) if len(runs) > FEW or asked_for().any else Filter()
     files_of = lambda row: cache.file_names(Run(runs_root() / row["name"]))  # noqa: E731
@@ -212,7 +213,7 @@ def about(row: Row, words: Words) -> None:
     """Title, figures, how far it is or how it ended."""
     problem = problems.public(words.said(row["error"] or words("scan.gone")))
     show_html(html.about(row, problem, retention.ends_soon(row, view().now(), runs_root()), view()))
-    if row["state"] in LIVE:
+    if row["state"] in UNENDED:
         watch.progress(scans.visible_runs().open(row["name"]), key=f"stop-{row['name']}")
 
 

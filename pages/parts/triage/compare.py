@@ -14,7 +14,7 @@ from idcore.presentation.html import compared as html
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.triage import compared as core
 from idcore.presentation.triage import compared_texts, run_tables, run_texts
-from idcore.presentation.triage.compared import SIDES, Compared, ComparisonQuery, digest_of, size_of
+from idcore.presentation.triage.compared import SIDES, Compared, ComparisonQuery, digest_of
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import COMPARE, FATES, SCANS, Run, RunError
 from idcore.server import jobs
@@ -248,7 +248,7 @@ def is_whole(here: ComparisonQuery, words: Words) -> bool:
 
 def too_large(here: ComparisonQuery, words: Words) -> bool:
     """Whether a side is more than the page reads; then it says how the command does it."""
-    size, side = max((size_of(here.of_side(side)), side) for side in SIDES)
+    size, side = max((sum(source.size for source in here.of_side(side)), side) for side in SIDES)
     if size <= LIMIT:
         return False
     figures = {"size": words.bytes(size), "limit": words.bytes(LIMIT)}

@@ -14,7 +14,7 @@ from idcore.presentation import export
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import run_texts
-from idcore.presentation.triage.run_rows import LIVE
+from idcore.runs.run_facts import UNENDED
 from idcore.runs.runs import FATES, PAGES, SCANS, Run
 from idcore.simulate import example
 from pages.parts import browser, cache, problems, scans, session
@@ -38,7 +38,7 @@ def run_of(page: str) -> Run:
         problems.show_error(error)
         run = None
     if run is None:
-        if any(row["state"] in (*LIVE, "done") for row in cache.scans()):
+        if any(row["state"] in (*UNENDED, "done") for row in cache.scans()):
             _offer(page, words)
             _offer_example(words)
         elif not watch.lacks_spark(words):  # then no scan would appear here
@@ -65,7 +65,7 @@ def run_of(page: str) -> Run:
 
 def _offer(page: str, words: Words) -> None:
     """That no scan is open: the scans that run, and the newest that are done, as links to this page of theirs."""
-    kept = {"sync": [row for row in cache.scans() if row["state"] in LIVE], "history": cache.finished()}
+    kept = {"sync": [row for row in cache.scans() if row["state"] in UNENDED], "history": cache.finished()}
     with st.container(border=True, key="empty"):
         st.markdown(words("empty.none_open"))
         for icon, rows in kept.items():
