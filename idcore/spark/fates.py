@@ -26,6 +26,7 @@ from idcore.answers.lookup.copies import TIMER_TOPIC, group_in, is_retry_of, is_
 from idcore.answers.lookup.hidden_copies import HiddenCopies, ReadableRecords, hidden_copies, holds_copies
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.base.errors import CoreError
+from idcore.ids.clock import MINUTE_MS
 from idcore.kernels import fates as kernel
 from idcore.rocketmq.message import properties
 from idcore.rocketmq.message.model import DLQ_PREFIX, LIGHT_PREFIX, RETRY_PREFIX, parent_of
@@ -55,7 +56,6 @@ _AT_ONCE = 1 << 18  # rows of groups by counts
 _PIECE = 1 << 17  # messages with copies that are judged together
 _NO_TIME = -1
 _ENDLESS = 1 << 62
-_MINUTE_MS = 60_000
 # States of a copy: dead; queued and passed or not; waiting and delivered or not, and the third of each: nobody says;
 # queued, and in the hands of a POP consumer or acknowledged by one.
 _NOTHING, _DEAD, _QUEUED, _WAITING, _HELD, _ACKED = 0, 1, 2, 5, 8, 9
@@ -426,7 +426,7 @@ def _case_of(deciding: _Judge, of: tuple[str, int], seen: ReadableRecords, group
 
 
 def _edges_of(evidence: StoreEvidence, of: tuple[str, int], seen: ReadableRecords, group: str) -> list[int]:
-    """The offsets of a queue at which something changes for a group; one beyond its records parts none of them."""
+    """The offsets of a queue at which a verdict for a group can change, moved to the ends where no record is."""
     topic, queue = of
     held = evidence.config.popped.get((topic, group), {}).get(queue, {})
     known = [each for each in _offsets_of(evidence, topic, queue, group) if each is not None]
@@ -546,7 +546,7 @@ class _Assembly:
 
     def _put(self, counts: np.ndarray, group: np.ndarray, verdict: np.ndarray) -> None:
         minute = counts["minute"]
-        known = (minute >= 0) & (minute * _MINUTE_MS < LAST_TIME)
+        known = (minute >= 0) & (minute * MINUTE_MS < LAST_TIME)
         rows = np.empty(len(counts), _FATE)
         rows["queue"], rows["group"], rows["verdict"] = counts["queue"], group, verdict
         rows["minute"] = np.where(known, minute, _NO_TIME)
@@ -643,13 +643,13 @@ class _Assembly:
         (homes, groups), which = numbered(every)
         of_copy, of_call = which[: len(home)], which[len(home) :]
         state, due, seen = np.zeros((3, len(homes)), np.int64)
-        stored = np.full(len(homes), traces.UNKNOWN)
+        stored = np.full(len(homes), kernel.UNKNOWN)
         state[of_copy], due[of_copy] = copies.state[newest], copies.due[newest]
         stored[of_copy] = self.copies.rows["time"][copies.copy[newest]]
         success, began = self.attempts.success[called.attempt], self.attempts.began[called.attempt]
-        last = np.full(len(homes), traces.UNKNOWN)
-        np.maximum.at(last, of_call, np.where(success < 0, began, traces.UNKNOWN))
-        seen[last != traces.UNKNOWN] = _BEGUN
+        last = np.full(len(homes), kernel.UNKNOWN)
+        np.maximum.at(last, of_call, np.where(success < 0, began, kernel.UNKNOWN))
+        seen[last != kernel.UNKNOWN] = _BEGUN
         seen[(seen == _BEGUN) & (last < stored)] = _BEGUN_BEFORE
         seen[of_call[success == 1]] = _SUCCEEDED
         return homes, groups, state, due, seen
@@ -778,7 +778,7 @@ class _Assembly:
             pa.array([case.topic for case in self.cases], pa.string()).take(pa.array(queue)),
             pa.array([case.queue for case in self.cases], pa.int64()).take(pa.array(queue)),
             pa.array(self.groups, pa.string()).take(pa.array(group)),
-            times(summed["minute"].to_numpy() * _MINUTE_MS),
+            times(summed["minute"].to_numpy() * MINUTE_MS),
             pa.array(self.deciding.names, pa.string()).take(pa.array(verdict)),
             *(summed["_".join(fold)] for fold in folds[:4]),
             *(times(summed["_".join(fold)].to_numpy()) for fold in folds[4:]),
@@ -851,7 +851,7 @@ def _as_counts(ones: np.ndarray) -> np.ndarray:
     counts = np.empty(len(ones), kernel.COUNT)
     for name in ("queue", "interval", "kind"):
         counts[name] = ones[name]
-    counts["minute"] = ones["time"] // _MINUTE_MS
+    counts["minute"] = ones["time"] // MINUTE_MS
     counts["messages"], counts["bytes"] = 1, ones["size"]
     counts["first_place"] = counts["last_place"] = ones["place"]
     counts["first_time"] = counts["last_time"] = ones["time"]

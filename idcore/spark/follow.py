@@ -19,7 +19,7 @@ from idcore.answers.findings import all_rules, line_locations
 from idcore.answers.findings.line_locations import LineFacts
 from idcore.answers.findings.model import Finding
 from idcore.base.errors import CoreError
-from idcore.ids.clock import machine_zone, zone_text
+from idcore.ids.clock import zone_text
 from idcore.runs.background_run import Ask, permitted
 from idcore.runs.runs import FOLLOWED, TOPICS, write_text
 from idcore.scan import followed
@@ -45,12 +45,13 @@ if TYPE_CHECKING:
     from .tasks import Spark
 
 LOG = logging.getLogger(__name__)
-LOOK = 0.1  # seconds between two looks at whether there is news
+POLL_SECONDS = 0.1  # seconds between two looks at whether there is news
 ASKED = "asked.json"
 TRIES = 5  # to begin again without a batch between them
 PAUSE = 1.0  # seconds before each
+BATCH_BYTES = 64 << 20  # read at once at most
 LOOKED = 5.0  # seconds for which a look at the lines of an input that is not small is good enough
-REST = 1  # after a refresh there is a pause of so many times the processor time that its thread took
+REST_RATIO = 1  # after a refresh there is a pause of so many times the processor time that its thread took
 _CONF = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.streaming.minBatchesToRetain": "10",
@@ -94,7 +95,7 @@ class Follower:
         scan = options.scan
         if scan.remote:
             raise CoreError("follow_connect")
-        zone = scan.zone or machine_zone()
+        at, zone = scan.dated
         self._kafka: Records | None = None
         if any(map(is_topic, paths)):
             if len(paths) > 1:
@@ -106,11 +107,11 @@ class Follower:
             tuple(path if is_topic(path) else str(Path(path).absolute()) for path in paths),
             scan.roots,
             options.since if isinstance(options.since, str) else options.since.isoformat(),
-            getattr(zone, "key", None) or zone_text((scan.at or datetime.now(UTC)).astimezone(zone).utcoffset()),
+            getattr(zone, "key", None) or zone_text(at.astimezone(zone).utcoffset()),
             scan.zone_source,
             None if scan.at is None else scan.at.isoformat(),
             scan.case,
-            options.batch_bytes,
+            BATCH_BYTES,
         )
         self.now = FollowStatus("starting")
         self._looked: tuple[float, LineEvidence] | None = None
@@ -188,7 +189,7 @@ class Follower:
 
     def _follow(self, sql: SparkSession, query: StreamingQuery, folder: LiveFolder, stop: threading.Event) -> None:
         shown, pause_until = (-1, ""), 0.0
-        while not stop.wait(LOOK):
+        while not stop.wait(POLL_SECONDS):
             if self._kafka is not None:
                 self._kafka.watch(sql)
             if not query.isActive:
@@ -201,22 +202,19 @@ class Follower:
             shown = now
             used = time.thread_time()
             self._refresh(folder, query)
-            pause_until = time.monotonic() + REST * (time.thread_time() - used)
+            pause_until = time.monotonic() + REST_RATIO * (time.thread_time() - used)
 
     def _refresh(self, folder: LiveFolder, query: StreamingQuery | None) -> dict[str, Any]:
         """Writes the tables of what has come until now."""
         began = time.monotonic()
         as_of, known = self._last_batch_at, self._state.snapshot()  # in this order: no later than what is known
         inputs = known.inputs
-        scan = self.options.scan
-        at = scan.at or datetime.now(UTC)
-        tables: Tables = followed.tables_of(
-            known.facts, inputs, month_rows(at, scan.zone or machine_zone(), scan.zone_source)
-        )
+        scan = replace(self.options.scan)  # so that now is now
+        tables: Tables = followed.tables_of(known.facts, inputs, month_rows(*scan.dated, scan.zone_source))
         files = sorted(inputs.values(), key=lambda file: file.path)  # as a scan of the folder lists them
         never = threading.Event()
         evidence = self._look(tables, files) if query is not None else None
-        seen, of_ids = judge(tables, {}, replace(scan, at=at), files, never, evidence)
+        seen, of_ids = judge(tables, {}, scan, files, never, evidence)
         placed = self._placed(all_rules.of_groups(seen, of_ids), files, query is None)
         folder.write(tables | judged_tables(seen, placed, tables["processes"]), last=query is None)
         summary = summarise(folder.path, files)
@@ -225,7 +223,7 @@ class Follower:
         summary |= {
             "start_seconds": round(self._start_seconds, 3),
             "seconds": round(time.monotonic() - began, 3),
-            "assumed": assumed(replace(scan, at=at)),
+            "assumed": assumed(scan),
             "versions": versions(),
             "left_out": [],
             "follow": {

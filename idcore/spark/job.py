@@ -50,7 +50,7 @@ from .folder import TableFolder
 from .passes import Passes
 from .steps import RESULTS, SENT, files_of, from_results, merging, reading
 from .tasks import merged
-from .watch import LOOK, Report, Reporter, Watch, check
+from .watch import POLL_SECONDS, Report, Reporter, Watch, check
 
 if TYPE_CHECKING:
     from .tasks import Spark
@@ -82,17 +82,20 @@ class ScanOptions:
     subscriptions: Mapping[tuple[str, str], str] = field(default_factory=dict)  # tags of a topic and a group in it
     between: LineRange | None = None  # only lines of these times are read
     began: float | None = None  # when its user began to wait, by time.monotonic; else the scan's own beginning
+    dated: tuple[datetime, tzinfo] = field(init=False, repr=False, compare=False)  # `at` and `zone`, else now and here
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dated", (self.at or datetime.now(UTC), self.zone or machine_zone()))
 
 
 @dataclass(frozen=True, slots=True)
 class FollowOptions:
     """A scan that goes on. `since`: from where on files that are there at first are read (growing_files.FileChanges).
-    `kept`: the most ids that its tables are about; `batch_bytes`: the most that is read at once."""
+    `kept`: the most ids that its tables are about."""
 
     scan: ScanOptions
     since: str | datetime = BEGINNING
     kept: int = KEPT
-    batch_bytes: int = 64 << 20
 
 
 def problem_of(error: BaseException) -> CoreError:
@@ -126,7 +129,7 @@ def _session(options: ScanOptions, stop: threading.Event) -> Spark:
     thread.start()
     while not came:
         check(stop)
-        thread.join(LOOK)
+        thread.join(POLL_SECONDS)
     if isinstance(came[0], Exception):
         raise came[0]
     return came[0]  # type: ignore[no-any-return]
@@ -158,7 +161,7 @@ def compute(
     spark = _session(options, stop)
     check(stop)
     started = time.monotonic()
-    rows = month_rows(options.at or datetime.now(UTC), options.zone or machine_zone(), options.zone_source)
+    rows = month_rows(*options.dated, options.zone_source)
     split_size = even(sum(file.size + OPENING for file in files), options.split_size, _cores(spark))
     partitions = _partitions(split_files(files, split_size), split_size, _cores(spark))
     sizes = [sum(split.size for task in partition for split in task) for partition in partitions]
@@ -187,7 +190,7 @@ def compute(
 
 
 def _refuse_crumbs(files: Sequence[InputFile], split_size: int) -> None:
-    """A split is a line in the driver's books and a call in a worker; too many of them would end neither well."""
+    """CoreError where a small split size makes so many splits that the driver's memory or the workers' calls fail."""
     total = sum(file.size for file in files)
     if total // split_size > MOST_SPLITS:
         least = -(-total // MOST_SPLITS)
@@ -250,7 +253,7 @@ def scan(
             writing = time.monotonic()
             others = {name: table for name, table in tables.items() if name not in ("findings", "deliveries")}
             on_disk = [writer.submit(folder.write, others, lambda: check(stop))]
-            # It begins with the pass for groups: to prepare that one and to judge would take turns in Python.
+            # Judging begins once the pass for groups runs in Java: before, both would wait for Python's lock.
             judging = cache(lambda: aside.submit(judge, tables, written, options, files, stop))
             if groups is not None:
                 passes = _passes(files, options, reporter, stop, judging)
@@ -296,7 +299,7 @@ def _groups(options: ScanOptions, opened: ExitStack) -> _Groups:
     """The evidence of a folder, which stays open as long as `opened`."""
     store = opened.enter_context(StoreFolder(Path(options.store or ""), roots=options.roots))
     evidence = StoreEvidence(store, options.subscriptions)
-    known = [*evidence.state(options.at or datetime.now(UTC), options.zone or machine_zone()), *evidence.files()]
+    known = [*evidence.state(*options.dated), *evidence.files()]
     return _Groups(evidence, [*known, *evidence.silent_groups()])
 
 
@@ -351,9 +354,8 @@ def judge(
     `line_evidence`: what a look at the lines has given before.
     """
     line_evidence = line_evidence or look(tables, options, files, stop)
-    at, zone = options.at or datetime.now(UTC), options.zone or machine_zone()
     rows = all_rules.Rows(tables, written, lambda: check(stop))
-    seen = all_rules.Scan(rows, at, zone, options.zone_source, line_evidence)
+    seen = all_rules.Scan(rows, *options.dated, options.zone_source, line_evidence)
     return seen, all_rules.of_ids(seen)
 
 
@@ -375,7 +377,7 @@ def judged_counts(seen: all_rules.Scan, placed: Sequence[all_rules.Finding], tex
 
 def assumed(options: ScanOptions) -> dict[str, Any]:
     """What the months were read with: the zone as its offset at that instant, and its name where it has one."""
-    zone, at = options.zone or machine_zone(), options.at or datetime.now(UTC)
+    at, zone = options.dated
     ends = {} if options.between is None else {"from": options.between.begin, "to": options.between.end}
     return {
         "zone": zone_text(at.astimezone(zone).utcoffset()),

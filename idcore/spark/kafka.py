@@ -43,7 +43,7 @@ LONGEST_NAME = 200  # bytes of a topic in the name of a file
 TRIGGER = "300 milliseconds"  # between two batches, where the one before has ended
 AGAIN = 5.0  # seconds until a query that failed is begun again
 PATIENCE, LASTING = 60.0, 600.0  # seconds without an answer after which it ends: of the first one, of a later one
-LOOK = 0.2  # seconds between two looks at whether there is room
+POLL_SECONDS = 0.2  # seconds between two looks at whether there is room
 _CONTINUED = re.compile(r"\\\n[ \t]*")
 _CAUSE = re.compile(r"terminated with exception: (.*?)(?: SQLSTATE: \w+)?$")
 _TIMES = {"kafka.request.timeout.ms": "20000", "kafka.default.api.timeout.ms": "30000"}
@@ -160,7 +160,7 @@ class Records:
         for place in (self.folder, self._notes):
             place.mkdir(parents=True, exist_ok=True)
         while sum(self._unread().values()) > KEPT_BYTES // 2 and not self._has_ended:
-            time.sleep(LOOK)
+            time.sleep(POLL_SECONDS)
         files = sorted((path.stat().st_mtime_ns, path.stat().st_size, path) for path in self.folder.glob("*.log"))
         size, unread = sum(size for _, size, _ in files), self._unread()
         last = {path.name[:-_NUMBERED]: path for _, _, path in sorted(files, key=itemgetter(2))}

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from idcore.answers.lookup.copies import group_in
+from idcore.ids.clock import MINUTE_MS
 from idcore.rocketmq.message.model import DLQ_PREFIX
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.scan.growing import LAST_TIME
@@ -20,7 +21,6 @@ from idcore.scan.schemas import SCHEMAS
 from idcore.sources.copies import CopyKind
 
 LED_TO = ("retry", "dead_letter")
-_MINUTE_MS = 60_000
 
 
 def table(which: Sequence[CopyKind], copies: np.ndarray, homes: Sequence[str]) -> pa.Table:
@@ -36,7 +36,7 @@ def table(which: Sequence[CopyKind], copies: np.ndarray, homes: Sequence[str]) -
     counted = pa.table(
         {
             "group": pa.array(groups, pa.string()).take(pa.array(group[kept])),
-            "minute": pa.array(time[kept] // _MINUTE_MS * _MINUTE_MS * 1_000).cast(
+            "minute": pa.array(time[kept] // MINUTE_MS * MINUTE_MS * 1_000).cast(
                 SCHEMAS["retries"].field("minute").type
             ),
             "led_to": pa.array(LED_TO, pa.string()).take(pa.array(is_dead[kept])),

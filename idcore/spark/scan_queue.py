@@ -15,7 +15,7 @@ from idcore.policy import limits
 from idcore.sources.archives import kind_of
 from idcore.sources.kinds import HEAD, PLAIN, WIDE
 
-from .watch import LOOK, check
+from .watch import POLL_SECONDS, check
 
 LARGE = 8 << 20  # bytes of input of a scan that others would notice
 MOST_SMALL = 4  # scans at once
@@ -47,7 +47,7 @@ class Turns:
             try:
                 while (place := self._place(ticket)) > 1 or not self._has_room(owner):
                     report(place)
-                    self._changed.wait(LOOK)
+                    self._changed.wait(POLL_SECONDS)
                     check(stop)
             finally:
                 del self._waiting[ticket]

@@ -18,7 +18,7 @@ from idcore.spark import health
 if TYPE_CHECKING:
     from .tasks import Spark
 
-LOOK = 0.1  # seconds between two looks
+POLL_SECONDS = 0.1  # seconds between two looks
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 Phase = Literal["reading", "merging", "judging", "writing"]
 Report = Callable[["Progress"], None]
@@ -153,7 +153,7 @@ class Watch:
             self.share = first.num_completed_tasks / first.num_tasks if first.num_tasks else 0.0
 
     def _watch(self) -> None:
-        while not self.over.wait(LOOK):
+        while not self.over.wait(POLL_SECONDS):
             try:
                 if self.stop.is_set():
                     if self.classic:
