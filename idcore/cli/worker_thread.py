@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
-LOOK = 0.1  # seconds until a signal is seen that came just before the main thread began to wait
+POLL_SECONDS = 0.1  # seconds until a signal is seen that came just before the main thread began to wait
 _swallowed = False  # whether a signal came whose KeyboardInterrupt nobody has caught yet
 
 
@@ -75,7 +75,7 @@ def until(over: threading.Event) -> None:
     before the system call. And a library that is being imported may swallow what the handler raises: CPython's
     PyObject_HasAttrString and PyDict_GetItem do, with every exception. Then it is raised here.
     """
-    while not over.wait(LOOK):
+    while not over.wait(POLL_SECONDS):
         if _swallowed:
             raise KeyboardInterrupt
 

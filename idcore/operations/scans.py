@@ -40,7 +40,6 @@ from idcore.scan.occurrences.index import Allowed, Index, Occurrence
 from idcore.server import jobs
 
 WAITS = 20  # seconds at most for a scan that is asked for with `wait`, and for the index of its lines
-NAMED = ("done", "running", "failed", "cancelled")
 _STATE = Field("state", "string", "new, running, done, failed or cancelled")
 _RUN = Field("run", "string", "the name of the scan")
 
@@ -288,7 +287,7 @@ OPERATIONS = (
     Operation(
         "scans",
         "Lists the scans that the caller may see, the newest first.",
-        (Argument("state", "text", "only those in this state", choices=NAMED), LANG),
+        (Argument("state", "text", "only those in this state", choices=run_rows.STATES), LANG),
         "decode",
         _scans,
         (

@@ -1,4 +1,4 @@
-"""What a page showed to a visitor, and who may still have it: a file of the page is asked for later. Draws nothing."""
+"""Who may download a file that a page offers: asked at each download, as roles may change meanwhile. Draws nothing."""
 
 from __future__ import annotations
 

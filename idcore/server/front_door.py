@@ -18,8 +18,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from idcore.base import catalogue
-from idcore.base.errors import CoreError
-from idcore.base.errors import refuse as refuse_with
+from idcore.base.errors import CoreError, refuse
 from idcore.base.safe_text import size as size_text
 from idcore.policy import audit, limits, logs, metrics, settings
 from idcore.runs import room
@@ -148,7 +147,7 @@ class FrontDoor:
         logs.REQUEST.set(secrets.token_hex(4))
         path = path_of(scope, self.base())
         if scope["type"] == "websocket" and not is_own(scope["headers"], self.origins()):
-            await refuse(scope, receive, send)
+            await send_refusal(scope, receive, send)
         elif scope["type"] == "http" and is_two_lengths(scope["headers"]):
             await Response(status_code=400, headers={"connection": "close"})(scope, receive, _with_headers(send))
         elif scope["type"] == "http" and path == HEALTH:
@@ -233,7 +232,7 @@ class Deaf:
 
 def _lacks_room(scope: Scope, size: int) -> CoreError | None:
     if size > MOST_IN_BOXES:
-        return refuse_with("text_large", held=size_text(size), most=size_text(MOST_IN_BOXES))
+        return refuse("text_large", held=size_text(size), most=size_text(MOST_IN_BOXES))
     why: CoreError | None = scope[FITS](size) if FITS in scope else None
     return why
 
@@ -351,7 +350,7 @@ def readiness(engine: str | None, root: Path, also: Sequence[str] = ()) -> dict[
     return {"state": "degraded" if reasons else "ready", "reasons": reasons, "spark": engine or "off"}
 
 
-async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
+async def send_refusal(scope: Scope, receive: Receive, send: Send) -> None:
     """403 without a reason, which would only help a stranger."""
     if scope["type"] == "websocket":
         await receive()  # the handshake; to close before it is accepted refuses it with 403

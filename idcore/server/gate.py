@@ -15,13 +15,12 @@ from urllib.parse import quote, unquote, urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from idcore.base.errors import CoreError
-from idcore.base.errors import refuse as not_taken
+from idcore.base.errors import CoreError, refuse
 from idcore.policy import audit, limits
 from idcore.policy.access import Visitor
 from idcore.policy.metrics import is_proxied
 from idcore.server import log_out
-from idcore.server.front_door import COMES, FITS, KEEPS, STRANGER, path_of, refuse
+from idcore.server.front_door import COMES, FITS, KEEPS, STRANGER, path_of, send_refusal
 from idcore.server.log_out import LOGOUT
 from idcore.server.login_cookie import cookie_name, cookies_of
 from idcore.server.logins import Entrance, is_loopback, is_named
@@ -135,7 +134,7 @@ class Gate:
             return
         entrance = self.entrance()
         if not _may_come(scope, entrance, self.hosts()):
-            await refuse(scope, receive, send)
+            await send_refusal(scope, receive, send)
         elif log_out.is_foreign_logout(path_of(scope, self.base()), scope["headers"]):
             await self._maybe_foreign_logout(entrance, scope, receive, send)
         elif scope["type"] == "websocket" and entrance.mode != "open":
@@ -143,7 +142,7 @@ class Gate:
         elif entrance.mode == "login":
             await self._with_login(entrance, scope, receive, send)
         elif entrance.mode == "header" and self._is_closed(entrance, path_of(scope, self.base()), scope):
-            await refuse(scope, receive, send)
+            await send_refusal(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -161,7 +160,7 @@ class Gate:
             audit.note("logout", audit.Actor(entrance.policy.visitor(claims).name or ""))
         without = left <= 0 and path.startswith(CLOSED) and path not in OPEN
         if without or self._is_closed(entrance, path, scope):
-            await refuse(scope, receive, send)
+            await send_refusal(scope, receive, send)
         elif path == CALLBACK:
             await self.app(scope, receive, _sent_on(send, link_of_cookie(scope["headers"], self.base()), self.base()))
         elif left <= 0 and is_page(scope):
@@ -174,7 +173,7 @@ class Gate:
         names = {value for name, value in cookies_of(scope["headers"]) if name == cookie_name(entrance.encrypted)}
         logged_in = entrance.mode == "login" and entrance.left(self.claims(scope["headers"]), time.time()) > 0
         if scope["type"] != "http" or not logged_in or len(names) != 1:
-            await refuse(scope, receive, send)
+            await send_refusal(scope, receive, send)
         elif log_out.is_answered(scope.get("query_string", b""), *names):
             await self._with_login(entrance, scope, receive, send)
         else:
@@ -190,7 +189,7 @@ class Gate:
         share, whose = (OF_PERSON, "of one person") if name else (OF_STRANGERS, "without a log-in")
         own = self.websockets.setdefault(name, Websockets(share, whose))
         if not own.begin(now):
-            await refuse(scope, receive, send)
+            await send_refusal(scope, receive, send)
             return
         websocket = object()
 
@@ -203,7 +202,7 @@ class Gate:
 
         def fits(size: int) -> CoreError | None:
             if not name and size > MOST_OF_STRANGER:
-                return not_taken("text_large", held=f"{size:,} bytes", most=f"{MOST_OF_STRANGER:,} bytes")
+                return refuse("text_large", held=f"{size:,} bytes", most=f"{MOST_OF_STRANGER:,} bytes")
             if not name:
                 return None
             more = max(0, size - own.sizes.get(websocket, 0))

@@ -107,10 +107,10 @@ def test_a_page_is_drawn_again_after_three_times_what_it_took(monkeypatch: pytes
     drawn = follow._Drawn(clock.now, 1.0, follow.LIVE)
     clock.now += 0.5
     assert not drawn.is_old(2.0, follow.LIVE) and drawn.seconds == 0.5
-    clock.now += 0.5 * (follow.REST - 1)
+    clock.now += 0.5 * (follow.REST_RATIO - 1)
     assert not drawn.is_old(2.0, follow.LIVE)
     clock.now += 0.1
-    assert drawn.is_old(2.0, follow.LIVE) and drawn.is_old(1.0, follow.LOOK)
+    assert drawn.is_old(2.0, follow.LIVE) and drawn.is_old(1.0, follow.POLL_SECONDS)
     assert not drawn.is_old(1.0, follow.LIVE), "nothing is new"
 
 

@@ -116,7 +116,7 @@ def test_a_refresh_is_followed_by_a_pause_as_long_as_it_worked(
     follower._state = _AlwaysNew()  # type: ignore[assignment]
     follower._follow(None, SimpleNamespace(isActive=True), None, SimpleNamespace(wait=wait))  # type: ignore[arg-type]
     gaps = {round(after - before - 2.0, 1) for before, after in pairwise(refreshed)}
-    assert gaps <= {worked, round(worked + follow.LOOK, 1)} and len(refreshed) > 10
+    assert gaps <= {worked, round(worked + follow.POLL_SECONDS, 1)} and len(refreshed) > 10
 
 
 def test_lines_of_what_is_not_small_are_searched_every_five_seconds_and_at_the_end(

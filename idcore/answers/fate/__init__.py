@@ -1,23 +1,11 @@
 """Was a message consumed, by which group, and if not, why not: evidence in, a verdict out. Asks nobody."""
 
-from idcore.answers.fate.model import (
-    Attempt,
-    Blocker,
-    Fact,
-    Group,
-    GroupCopy,
-    JudgedRecord,
-    Observation,
-    Reason,
-    Verdict,
-)
+from idcore.answers.fate.model import Blocker, Group, GroupCopy, JudgedRecord, Observation, Reason, Verdict
 from idcore.answers.fate.rule import judge, mark_doubles
 from idcore.answers.fate.sentences import row_of
 
 __all__ = [
-    "Attempt",
     "Blocker",
-    "Fact",
     "Group",
     "GroupCopy",
     "JudgedRecord",

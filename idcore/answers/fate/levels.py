@@ -23,7 +23,7 @@ LEVELS: dict[str, tuple[str, ...]] = {
 }
 NAMES = tuple(LEVELS)
 SIGNS = {"dead": "†", "blocked": "!", "retry": "↻", "waiting": "…", "unclear": "?", "retried": "↺", "done": ""}
-NOT_CONSUMED = NAMES[:4]  # the group does not have the message, as far as is known
+NOT_CONSUMED = ("dead", "blocked", "retry", "waiting")  # the group does not have the message, as far as is known
 UNDELIVERED = frozenset(code for name in NOT_CONSUMED for code in LEVELS[name])
 _ORDER = {code: at for at, code in enumerate(code for codes in LEVELS.values() for code in codes)}
 _LEVEL = {code: at for at, codes in enumerate(LEVELS.values()) for code in codes}

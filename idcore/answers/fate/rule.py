@@ -35,7 +35,7 @@ LATE_MS = 1_000
 INVISIBLE_MS = 60_000 + 15_000
 # Verdicts that mean that the group has consumed the record.
 CONSUMED = frozenset({"consumed", "consumed_on_retry"})
-# What can make a group unable to get a record, and is certain when a broker says it.
+# What keeps a group from getting a record; where a broker says it, the verdict is proved.
 _PROVED_HINDRANCES = frozenset({"unreadable_queue", "not_dispatched", "disabled"})
 # A verdict with one of these reasons is uncertain, whatever else speaks for it.
 _MAKES_UNCERTAIN = frozenset(
@@ -201,7 +201,7 @@ class _Case:
         return self._verdict("handed_out", "proved", *why, *doubts, *self._incomplete(), tries=tries)
 
     def _left_out(self, record: PopRecord) -> Verdict:
-        """A filter dropped it. Which one is known only if the one that is kept now excludes it."""
+        """A filter dropped the message. It was the present filter only if that excludes the message too."""
         kept, values = self.group.kept_filter, {"tag": self.judged.tag or "–", "expression": "–"}
         excludes = kept is not None and kept.excludes(self.judged.tag, self.judged.properties)
         if kept is not None and excludes:

@@ -13,7 +13,7 @@ from idcore.ids.clock import from_ms, is_time
 Time = Callable[[int], str]
 # Values that are instants, in ms; a door shows them in its reader's zone.
 INSTANTS = frozenset({"at", "due", "since", "stored", "until"})
-_MANY = 2  # how many are before a message whose verdict does not say it
+_PLURAL = 2  # how many are before a message whose verdict does not say it
 
 _ENGLISH = catalogue.words()
 
@@ -21,6 +21,11 @@ _ENGLISH = catalogue.words()
 def utc(milliseconds: int) -> str:
     """An instant as rows have it."""
     return from_ms(milliseconds).isoformat(timespec="milliseconds") if is_time(milliseconds) else f"{milliseconds} ms"
+
+
+def utc_if_known(milliseconds: int | None) -> str | None:
+    """The same of what may not be known."""
+    return None if milliseconds is None else utc(milliseconds)
 
 
 def verdict_text(verdict: Verdict, words: Words = _ENGLISH, time: Time = utc) -> str:
@@ -83,4 +88,4 @@ def said_with(key: str, values: Mapping[str, Any], words: Words, time: Time = ut
     shown = {
         name: f"{value:,}" if isinstance(value, int | float) else value for name, value in _shown(values, time).items()
     }
-    return words.fill_known(key, {"count": values.get("ahead", _MANY)} | shown)
+    return words.fill_known(key, {"count": values.get("ahead", _PLURAL)} | shown)

@@ -2,4 +2,3 @@
 
 MOST_IDS = 5_000
 # What an ID came to. The last is of those that nobody was asked about.
-OUTCOMES = ("judged", "no_verdict", "no_group", "no_record", "not_found", "not_asked")

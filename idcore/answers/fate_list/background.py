@@ -18,7 +18,7 @@ from idcore.runs.background_run import BackgroundRun, keep, permitted
 from idcore.runs.runs import FATES, Run, Runs
 
 Ask = Callable[[], object]  # CoreError where a list must not begin, now that its turn has come
-_LOOK = 0.2  # seconds between two looks at whose turn it is
+_POLL_SECONDS = 0.2  # seconds between two looks at whose turn it is
 # One list at a time for each cluster: several would load it more than the look-ups of one reader.
 _turns: weakref.WeakKeyDictionary[LookupService, threading.Lock] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
@@ -31,7 +31,7 @@ def _turn(service: LookupService, stop: threading.Event) -> Iterator[None]:
         turn = _turns.setdefault(service, threading.Lock())
     taken = False
     while not taken and not stop.is_set():
-        taken = turn.acquire(timeout=_LOOK)
+        taken = turn.acquire(timeout=_POLL_SECONDS)
     try:
         yield
     finally:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from idcore.answers.fate_list import OUTCOMES
 from idcore.base import catalogue
 from idcore.base.catalogue import Words
+from idcore.runs.run_facts import OUTCOMES
 
 if TYPE_CHECKING:
     from idcore.answers.fate_list.batched_lookups import FateListProgress

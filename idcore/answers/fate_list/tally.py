@@ -15,16 +15,15 @@ import pyarrow as pa
 import idcore
 from idcore.answers.fate.levels import UNDELIVERED
 from idcore.answers.fate.places import queue_of
-from idcore.answers.fate_list import OUTCOMES
 from idcore.answers.lookup import NO_VERDICT, Answer
 from idcore.answers.lookup.copies import is_special
 from idcore.base.errors import CoreError
-from idcore.ids.clock import from_ms, is_time
+from idcore.ids.clock import MINUTE_MS, from_ms, is_time
 from idcore.rocketmq.message import Record
+from idcore.runs.run_facts import OUTCOMES
 from idcore.runs.runs import write_tables, write_text
 from idcore.scan.schemas import OF_LISTS
 
-_MINUTE_MS = 60_000
 # Evidence that something is not among the verdicts, and evidence that somebody was silent.
 _CUT = ("groups_incomplete", "groups_left_out", "records_left_out", "topics_left_out")
 _SILENCE = frozenset({"groups_incomplete", "no_answer", "error_answer", "denied"})
@@ -102,7 +101,7 @@ class Tally:
             return self._records[place]
         (topic, number, offset), broker = place[2], place[0]
         stored = record.store_timestamp if is_time(record.store_timestamp) else None
-        minute = None if stored is None else stored // _MINUTE_MS * _MINUTE_MS
+        minute = None if stored is None else stored // MINUTE_MS * MINUTE_MS
         self.groups |= verdicts.keys()
         for group, verdict in verdicts.items():
             cell = self._cells.setdefault((topic, number, group, minute, verdict, broker), {"offsets": [], "times": []})

@@ -22,6 +22,7 @@ from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.processes import Processes, counts_of_assumed, numbers
 from idcore.answers.findings.registry import WARNING, Rule, Scan, register
 from idcore.ids.assumptions import assumed_of_many
+from idcore.ids.clock import MINUTE_MS
 from idcore.ids.model import OffsetId
 from idcore.scan.schemas import SCHEMAS
 
@@ -29,7 +30,6 @@ _BRIDGES = ip_network("172.16.0.0/12")
 # Cheaper than reading every address: what may be wrong, and all of IPv6.
 _DOUBTFUL = r"^(127\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.|0\.|2[2-5]\d\.|[^.]*:)"
 _MINUTE_US = 60_000_000
-_MINUTE_MS = 60_000
 
 
 def _kind(host: str, port: int) -> str | None:
@@ -64,7 +64,7 @@ class _Growth:
 
     def rate(self) -> float:
         """Bytes a minute between the first and the last row. Of less than a minute the bytes: it may be one burst."""
-        span = float(self.greatest_at[-1] - self.least_at[0]) / _MINUTE_MS
+        span = float(self.greatest_at[-1] - self.least_at[0]) / MINUTE_MS
         return float(self.greatest[-1] - self.least[0]) / max(1.0, span)
 
     def seen(self) -> tuple[datetime, datetime]:

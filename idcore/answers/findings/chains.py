@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from idcore.answers.findings import hosts, limits, steps
 from idcore.answers.findings.evidence import FindingEvidence
-from idcore.answers.findings.finding_builder import each, of_process
+from idcore.answers.findings.finding_builder import largest_findings, of_process
 from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.processes import Processes, text_mask
 from idcore.answers.findings.registry import ERROR, INFO, Rule, Scan, register
@@ -255,7 +255,7 @@ def wraps(processes: Processes, _: Scan) -> Iterator[Finding]:
             **more,
         )
 
-    yield from each(processes, (count > 0) & hosts.countable(processes), "counter_wrap", make, count)
+    yield from largest_findings(processes, (count > 0) & hosts.countable(processes), "counter_wrap", make, count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

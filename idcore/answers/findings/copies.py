@@ -25,10 +25,11 @@ from idcore.answers.findings.registry import ERROR, INFO, WARNING, Rule, Scan, r
 from idcore.base.errors import CoreError
 from idcore.base.layout import LAYOUTS, OFFSET_DIGITS, UNIQ_V4, VALUE_DIGITS
 from idcore.ids.clock import from_ms, to_ms
+from idcore.ids.delivery import SEND_OK
 from idcore.ids.identify import identify
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.origins import PROCESS_KEY, Fingerprint
-from idcore.scan.lines import SEND_OK, LineEvidence, Named, Record
+from idcore.scan.lines import LineEvidence, Named, Record
 
 # Topics into which a broker or a consumer puts copies of a message; the first two end in the consumer group.
 _RETRY, _DEAD = "%RETRY%", "%DLQ%"

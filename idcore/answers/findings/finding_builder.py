@@ -11,7 +11,7 @@ from idcore.answers.findings.model import Finding, rest
 from idcore.answers.findings.processes import Processes
 
 
-def each(
+def largest_findings(
     processes: Processes,
     mask: np.ndarray,
     code: str,

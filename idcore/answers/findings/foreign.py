@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from idcore.answers.findings import limits
 from idcore.answers.findings.evidence import FindingEvidence
-from idcore.answers.findings.finding_builder import each, of_process
+from idcore.answers.findings.finding_builder import largest_findings, of_process
 from idcore.answers.findings.hosts import dated, little_endian
 from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.processes import Processes, text_mask
@@ -43,14 +43,14 @@ def foreign_makers(processes: Processes, scan: Scan) -> Iterator[Finding]:
         when = {} if timed[at] else {"since": None, "until": None}
         return of_process(processes, at, "foreign_maker", variant=code, maker_code=code, when=when)
 
-    yield from each(processes, settled, "foreign_maker", settle)
+    yield from largest_findings(processes, settled, "foreign_maker", settle)
     strange = text_mask(pc.is_in(table["maker"], value_set=_NO_HASH)) & ~settled
 
     def wonder(at: int) -> Finding:
         code = processes.row(at)["maker"]
         return of_process(processes, at, "foreign_maker", variant="no_hash", maker_code=code, certainty="likely")
 
-    yield from each(processes, strange, "foreign_maker", wonder)
+    yield from largest_findings(processes, strange, "foreign_maker", wonder)
 
 
 class Seeds:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from idcore.answers.findings import limits
 from idcore.answers.findings.evidence import FindingEvidence, HostEvidence
-from idcore.answers.findings.finding_builder import each, of_process
+from idcore.answers.findings.finding_builder import largest_findings, of_process
 from idcore.answers.findings.model import Finding
 from idcore.answers.findings.processes import Processes, text_mask
 from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
@@ -77,8 +77,8 @@ def pid_erased(processes: Processes, _: Scan) -> Iterator[Finding]:
     def whole(at: int) -> Finding:
         return of_process(processes, at, "pid_erased", variant="multiple", certainty="possible")
 
-    yield from each(processes, zero & ~newer, "pid_erased", erased)
-    yield from each(processes, zero & newer, "pid_erased", whole, severity=INFO)
+    yield from largest_findings(processes, zero & ~newer, "pid_erased", erased)
+    yield from largest_findings(processes, zero & newer, "pid_erased", whole, severity=INFO)
 
 
 def loopback(processes: Processes, _: Scan) -> Iterator[Finding]:
@@ -91,7 +91,7 @@ def loopback(processes: Processes, _: Scan) -> Iterator[Finding]:
         return of_process(processes, at, "loopback_host", **_variant(kind))
 
     mask = text_mask(pc.or_(pc.starts_with(host, "127."), pc.equal(host, "::1")))
-    yield from each(processes, mask, "loopback_host", make)
+    yield from largest_findings(processes, mask, "loopback_host", make)
 
 
 def link_local(processes: Processes, _: Scan) -> Iterator[Finding]:
@@ -102,7 +102,7 @@ def link_local(processes: Processes, _: Scan) -> Iterator[Finding]:
     def make(at: int) -> Finding:
         return of_process(processes, at, "link_local_host", **_variant(None if wide[at] else "ipv4"))
 
-    yield from each(processes, wide | text_mask(pc.starts_with(host, "169.254.")), "link_local_host", make)
+    yield from largest_findings(processes, wide | text_mask(pc.starts_with(host, "169.254.")), "link_local_host", make)
 
 
 def container(processes: Processes, _: Scan) -> Iterator[Finding]:
@@ -114,7 +114,7 @@ def container(processes: Processes, _: Scan) -> Iterator[Finding]:
     def make(at: int) -> Finding:
         return of_process(processes, at, "container_host", **_variant("gateway" if gateway[at] else None))
 
-    yield from each(processes, inside | gateway, "container_host", make)
+    yield from largest_findings(processes, inside | gateway, "container_host", make)
 
 
 def _variant(kind: str | None) -> dict[str, Any]:
@@ -127,14 +127,16 @@ def fake_hosts(processes: Processes, scan: Scan) -> Iterator[Finding]:
     layout, host = table["layout"], table["host"]
     go = text_mask(pc.match_substring_regex(host, r"^(4[89]|5[0-7])(\.(4[89]|5[0-7])){3}$"))
     go &= text_mask(pc.equal(table["loader"], "00000000"))
-    yield from each(processes, go, "fake_host", lambda at: of_process(processes, at, "fake_host", variant="go"))
+    yield from largest_findings(
+        processes, go, "fake_host", lambda at: of_process(processes, at, "fake_host", variant="go")
+    )
     nothing = text_mask(pc.equal(host, "0.0.0.0")) & ~java(processes)
     rubbish = little_endian(processes) & text_mask(pc.starts_with(host, "0.")) & ~nothing
 
     def of_name(at: int) -> Finding:
         return of_process(processes, at, "fake_host", variant="unresolved" if nothing[at] else "not_ipv4")
 
-    yield from each(processes, nothing | rubbish, "fake_host", of_name)
+    yield from largest_findings(processes, nothing | rubbish, "fake_host", of_name)
     inside = pc.match_substring_regex(
         host, r"^(10|127|169\.254|172\.(1[6-9]|2\d|3[01])|192\.168|100\.(6[4-9]|[7-9]\d))\."
     )
@@ -176,7 +178,7 @@ def fake_hosts(processes: Processes, scan: Scan) -> Iterator[Finding]:
 
     mask = np.zeros(len(processes), bool)
     mask[which[suspects]] = True
-    yield from each(processes, mask, "fake_host", make)
+    yield from largest_findings(processes, mask, "fake_host", make)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from idcore.answers.findings import chains, gaps, hosts, limits
 from idcore.answers.findings.batches import Batches
 from idcore.answers.findings.evidence import FindingEvidence
-from idcore.answers.findings.finding_builder import each, of_process
+from idcore.answers.findings.finding_builder import largest_findings, of_process
 from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.processes import Processes, id_text, text_mask
 from idcore.answers.findings.registry import INFO, WARNING, Rule, Scan, register
@@ -84,8 +84,8 @@ def missing_ids(processes: Processes, scan: Scan) -> Iterator[Finding]:
 
     is_undecided = wanted & (kind == _SAMPLE) & processes.away & (processes["distinct"] >= 2 * limits.HOLE_SIDE_IDS)
     is_warning = (kind == _LOSS) | (kind == _HOLES_IN_SAMPLE)
-    yield from each(processes, wanted & is_warning, "missing_ids", make, count)
-    yield from each(processes, wanted & ~is_warning & ~is_undecided, "missing_ids", make, count, INFO)
+    yield from largest_findings(processes, wanted & is_warning, "missing_ids", make, count)
+    yield from largest_findings(processes, wanted & ~is_warning & ~is_undecided, "missing_ids", make, count, INFO)
     if is_undecided.any():
         yield unseen("missing_ids", int(is_undecided.sum()), int(count[is_undecided].sum()))
 

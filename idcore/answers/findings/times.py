@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from idcore.answers.findings import chains, limits
 from idcore.answers.findings.evidence import FindingEvidence
-from idcore.answers.findings.finding_builder import each, of_process
+from idcore.answers.findings.finding_builder import largest_findings, of_process
 from idcore.answers.findings.hosts import dated, java, little_endian, of_several_months, whole_seconds
 from idcore.answers.findings.model import Finding, rest
 from idcore.answers.findings.processes import Processes, assumed_of, numbers, text_mask
@@ -78,7 +78,7 @@ def impossible(processes: Processes, scan: Scan) -> Iterator[Finding]:
             **more,
         )
 
-    yield from each(processes, last > limits.LONGEST_ELAPSED_MS + early, "elapsed_impossible", make)
+    yield from largest_findings(processes, last > limits.LONGEST_ELAPSED_MS + early, "elapsed_impossible", make)
 
 
 def expired(processes: Processes, scan: Scan) -> Iterator[Finding]:
@@ -98,7 +98,7 @@ def expired(processes: Processes, scan: Scan) -> Iterator[Finding]:
         return of_process(processes, place, "expired", count, **more)
 
     old = dated(processes) & (first != -1) & (first < gone) & ~of_several_months(processes)
-    yield from each(processes, old, "expired", make, processes["distinct"])
+    yield from largest_findings(processes, old, "expired", make, processes["distinct"])
 
 
 def several_months(processes: Processes, _: Scan) -> Iterator[Finding]:
@@ -107,7 +107,7 @@ def several_months(processes: Processes, _: Scan) -> Iterator[Finding]:
     def make(at: int) -> Finding:
         return of_process(processes, at, "several_months", int(processes["distinct"][at]))
 
-    yield from each(processes, of_several_months(processes), "several_months", make, processes["distinct"])
+    yield from largest_findings(processes, of_several_months(processes), "several_months", make, processes["distinct"])
 
 
 def expired_clients(scan: Scan) -> Iterator[Finding]:
@@ -214,7 +214,7 @@ def zones(processes: Processes, scan: Scan) -> Iterator[Finding]:
             more["variant"] = "given"
         return of_process(processes, at, "zone_mismatch", zone=row["zone"], **more)
 
-    yield from each(processes, wrong, "zone_mismatch", make)
+    yield from largest_findings(processes, wrong, "zone_mismatch", make)
 
 
 _HOUR_US = 3_600_000_000

@@ -2,10 +2,8 @@
 
 from idcore.answers.journey.model import Event, Journey, Line, Sources
 from idcore.answers.journey.sentences import (
-    conflict_text,
     event_text,
     found_text,
-    gap_text,
     oddities,
     outcome_text,
     row_of,
@@ -22,10 +20,8 @@ __all__ = [
     "Line",
     "Sources",
     "build",
-    "conflict_text",
     "event_text",
     "found_text",
-    "gap_text",
     "ids_of",
     "lines_of",
     "messages_of_trace",

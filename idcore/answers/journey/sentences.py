@@ -7,7 +7,7 @@ from math import log10
 from typing import Any
 
 from idcore.answers.fate import Verdict
-from idcore.answers.fate.sentences import utc, verdict_text
+from idcore.answers.fate.sentences import utc, utc_if_known, verdict_text
 from idcore.answers.journey.model import Conflict, Event, Gap, Journey
 from idcore.base import catalogue
 from idcore.base.catalogue import Words
@@ -210,10 +210,10 @@ def row_of(journey: Journey) -> dict[str, Any]:
         "events": [
             {
                 "number": number,
-                "at": _at(event.at_ms),
-                "until": _at(event.until_ms),
-                "earliest": _at(event.earliest_ms),
-                "latest": _at(event.latest_ms),
+                "at": utc_if_known(event.at_ms),
+                "until": utc_if_known(event.until_ms),
+                "earliest": utc_if_known(event.earliest_ms),
+                "latest": utc_if_known(event.latest_ms),
                 "code": event.code,
                 "text": event_text(event),
                 "source": event.source,
@@ -248,7 +248,3 @@ def row_of(journey: Journey) -> dict[str, Any]:
         "found": dict(journey.found),
         "said": said(journey),
     }
-
-
-def _at(milliseconds: int | None) -> str | None:
-    return None if milliseconds is None else utc(milliseconds)

@@ -200,7 +200,7 @@ class _Fates(TopicBrokers):
         """Everything for these groups and every record."""
         connections = self._connections(groups)
         configs = self._configs(groups)
-        # Whoever passes a message after a failure has sent it back before: offsets first, then the copies.
+        # Clients send a failed message back before they commit an offset behind it: offsets first, so none is missed.
         offsets = self._offsets(groups)
         known_ms = max((each.at_ms or 0 for each in offsets.values()), default=0)
         passed, wanted = self._retries(groups, known_ms)

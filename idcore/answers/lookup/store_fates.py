@@ -277,18 +277,20 @@ def _of_topic(
     """The verdicts of every group on the records of one topic and message."""
     topic, key, verdicts = records[0].topic, records[0].uniq_id, dict[str, list[Verdict]]()
     every, is_whole = evidence.records_of(key) if key is not None else ([], False)
+    usual, origins = [each for each in every if not is_special(each.topic)], _origins(every)
     for record in records:
         judged = evidence.judged(record)
         whole = is_whole and evidence.covers(record)
         groups = evidence.config.groups_of(topic) | groups_with_copies(record, every)
         # a trace does not say which record of a msgId it is about, nor of which topic
         # Whether there is one record, of all with its msgId, that consumers could get.
-        calls = calls_of(attempts if sum(not is_special(each.topic) for each in every) == 1 else (), key, groups)
+        calls = calls_of(attempts if len(usual) == 1 else (), key, groups)
         for group in groups - {""}:
             copies = copies_of(record, group, every)
             known = evidence.group(group, judged, copies, whole, calls.get(group, ()))
             marked = zip(known.copies, copies, strict=True)
-            known = replace(known, copies=tuple(replace(one, shared=_is_shared(copy, every)) for one, copy in marked))
+            shared = (replace(one, shared=fits_several(copy, usual, origins)) for one, copy in marked)
+            known = replace(known, copies=tuple(shared))
             verdicts.setdefault(group, []).append(judge(judged, known, evidence.snapshot_ms))
     return verdicts
 
@@ -303,10 +305,6 @@ def copies_of(record: Record, group: str, every: Sequence[Record]) -> list[Recor
     """Of all records of a message those that are copies of one record and of one group."""
     origins = _origins(every)
     return [each for each in every if group_of(each, [record.topic]) == group and is_copy_of(each, record, origins)]
-
-
-def _is_shared(copy: Record, every: Sequence[Record]) -> bool:
-    return fits_several(copy, (each for each in every if not is_special(each.topic)), _origins(every))
 
 
 def _origins(every: Sequence[Record]) -> set[str]:

@@ -9,7 +9,7 @@ from datetime import tzinfo
 from shlex import quote
 from typing import Any, Literal
 
-from idcore.answers.fate.sentences import utc
+from idcore.answers.fate.sentences import utc_if_known
 from idcore.answers.lookup.copies import home_topic, is_special
 from idcore.answers.lookup.model import Copy, Evidence
 from idcore.base.errors import CoreError
@@ -99,8 +99,8 @@ class Way:
             "tag": self.tag,
             "dead_letters": self.group,
             "queue": (f"{self.broker}:{place}" if self.broker else place) if self.kind == "queue" else None,
-            "from": _instant(self.begin_ms),
-            "to": _instant(self.end_ms),
+            "from": utc_if_known(self.begin_ms),
+            "to": utc_if_known(self.end_ms),
             "limit": None if self.limit == usual else str(self.limit),
         }
         return {name: value for name, value in params.items() if value}
@@ -124,10 +124,6 @@ def _place(text: str) -> tuple[str | None, int, int]:
     if match is None:
         raise WrongWay("way_place", {"given": text})
     return match["broker"], int(match["queue"]), int(match["offset"])
-
-
-def _instant(milliseconds: int | None) -> str | None:
-    return None if milliseconds is None else utc(milliseconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,4 +239,4 @@ def rows(copies: Iterable[Copy]) -> Iterable[dict[str, Any]]:
 
 
 def _time(milliseconds: int) -> str | None:
-    return _instant(milliseconds) if is_time(milliseconds) else None
+    return utc_if_known(milliseconds) if is_time(milliseconds) else None

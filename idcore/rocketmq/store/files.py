@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,10 +17,9 @@ from pathlib import Path
 from threading import Lock
 
 from idcore.base.errors import CoreError, coded
-from idcore.base.layout import MOST_OFFSET
+from idcore.base.layout import MOST_OFFSET, OFFSET_NAME
 from idcore.base.open_folders import Roots, descriptor, entries, is_file, status
 
-_NAME = re.compile(r"[0-9]{20}")
 _MOST_OPEN = 32
 # One file that is gone, locked or on a failing disk; anything else is not a matter of the file, and ends the look-up.
 _OF_THE_FILE = {
@@ -71,7 +69,7 @@ def list_files(folder: Path, roots: Roots) -> tuple[list[File], list[str]]:
             except OSError:  # a link to nowhere or to what is not open, or a file that went away
                 strangers.append(entry.name)
                 continue
-            if _NAME.fullmatch(entry.name) and int(entry.name) <= MOST_OFFSET and is_file(about):
+            if OFFSET_NAME.fullmatch(entry.name) and int(entry.name) <= MOST_OFFSET and is_file(about):
                 files.append(File(Path(path), int(entry.name), about.st_size))
             else:
                 strangers.append(entry.name)

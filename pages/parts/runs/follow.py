@@ -17,9 +17,9 @@ from pages.parts.runs import runlist
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
 
-LIVE, LOOK = 0.25, 0.5  # seconds between two looks at whether there is news: while there is some, and at rest
+LIVE, POLL_SECONDS = 0.25, 0.5  # seconds between two looks at whether there is news: while there is some, and at rest
 QUIET = 10.0  # seconds without news after which a page is at rest
-REST = 3  # a page is drawn again after so many times as long as it took; the bar above it counts meanwhile
+REST_RATIO = 3  # a page is drawn again after so many times as long as it took; the bar above it counts meanwhile
 _SUMMARY = "follow-summary"  # of this session: that of the tables in sight
 _DRAWN = "follow-drawn"  # of this session: the page in sight
 
@@ -38,7 +38,7 @@ class _Drawn:
         age = time.monotonic() - self.began
         if self.seconds is None:
             self.seconds = age
-        return age > REST * self.seconds and (stamp, pace) != (self.stamp, self.pace)
+        return age > REST_RATIO * self.seconds and (stamp, pace) != (self.stamp, self.pace)
 
 
 def has_tables(run: Run) -> bool:
@@ -69,7 +69,7 @@ def is_live(run: Run) -> bool:
 
 
 def _pace(run: Run) -> float:
-    return LIVE if time.time() - run_tables.stamp(run) < QUIET else LOOK
+    return LIVE if time.time() - run_tables.stamp(run) < QUIET else POLL_SECONDS
 
 
 def _ticking(run: Run) -> None:

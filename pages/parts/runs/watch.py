@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from idcore.answers.fate_list.batched_lookups import FateListProgress
     from idcore.spark.watch import Progress
 
-LOOK = 0.4  # seconds between two looks at a job; each stays with it for WAIT, or until it ends, and is done in time
+POLL_SECONDS = (
+    0.4  # seconds between two looks at a job; each stays with it for WAIT, or until it ends, and is done in time
+)
 WAIT = 0.3
 
 
@@ -44,7 +46,7 @@ def scan_state(
     if state == "done":
         return True
     if state in ("new", "running"):
-        st.fragment(ticking, run_every=LOOK)(run, table, place, until)
+        st.fragment(ticking, run_every=POLL_SECONDS)(run, table, place, until)
     elif state == "cancelled":
         st.info(words("scan.cancelled"), icon=":material/cancel:")
         offer(words, again, place)
@@ -126,7 +128,7 @@ def _scan(now: Progress, words: Words, table: bool) -> tuple[float, str]:
 def lacks_spark(words: Words) -> bool:
     """Where set-up is at work, says how far it is; where there is no Java, what needs it and how to install it."""
     if setting_up.now() is not None and not settings.current().no_spark:
-        st.fragment(setup_progress, run_every=LOOK)()
+        st.fragment(setup_progress, run_every=POLL_SECONDS)()
         return True
     engine = jobs.engine()
     if engine is None or engine.state != "no_java" or engine.error is None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # Spark may not be installed
 PAGE = 50
 FIRST = 10
 WAIT = 1.0  # seconds that a page waits for the index before it shows that it is being made
-LOOK = 0.5
+POLL_SECONDS = 0.5
 
 
 def allowed_for(run: Run) -> Allowed:
@@ -75,7 +75,7 @@ def ready(run: Run, view: View) -> Index | None:
                 st.rerun()
             return None
         return cache.lines(run)
-    st.fragment(waiting, run_every=LOOK)(going, view)
+    st.fragment(waiting, run_every=POLL_SECONDS)(going, view)
     return None
 
 

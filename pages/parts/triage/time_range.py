@@ -149,7 +149,7 @@ def index_of(run: Run, shown: View, *, make: bool) -> Index | None:
             st.session_state[key] = None
     going: Locating | None = st.session_state[key]
     if going is not None and not going.wait(lines.WAIT):
-        st.fragment(lines.waiting, run_every=lines.LOOK)(going, shown)
+        st.fragment(lines.waiting, run_every=lines.POLL_SECONDS)(going, shown)
     return cache.lines(run)
 
 

@@ -27,7 +27,7 @@ from pages.parts.view import View, view
 from pages.parts.widgets import empty, show_html
 
 HOSTS, BROKERS, COUNTERS, FINDINGS = 7, 5, 6, 5
-LOOK = 1.0
+POLL_SECONDS = 1.0
 NEW = 600.0  # seconds for which an error is new: nobody presses a button on a screen on the wall
 _PALETTE = roles.palette("dark")
 
@@ -42,7 +42,7 @@ def show() -> None:
     if run is None or run.summary is None:
         empty(view().words("empty.findings"), ("runs", view().words("empty.runs")))
         return
-    st.fragment(_drawn, run_every=LOOK)(run)
+    st.fragment(_drawn, run_every=POLL_SECONDS)(run)
 
 
 def _drawn(run: Run) -> None:
