@@ -14,9 +14,11 @@ from idcore.base.layout import OFFSET_V4, UNIQ_V4
 from idcore.ids import Clock
 from idcore.ids.clock import from_ms
 from idcore.ids.model import OffsetId, UniqId
-from idcore.presentation.lab import READY, STEPS, STEPS_MOST, PlayedStory, Row, Story, changed, differences, moves, play
-from idcore.presentation.lab.world import BROKERS, GROUP, SIZES, TOPIC
-from idcore.rocketmq.message import Record, decode_record, text_of
+from idcore.presentation.lab import READY, STEPS_MOST, PlayedStory, Row, Story, changed, differences, moves
+from idcore.presentation.lab.story import STEPS
+from idcore.presentation.lab.world import BROKERS, GROUP, SIZES, TOPIC, play
+from idcore.rocketmq.message import Record, decode_record
+from idcore.rocketmq.message.bodies import text_of
 from idcore.rocketmq.store import CommitLog, Stored, StoreFolder
 
 pytestmark = pytest.mark.quick

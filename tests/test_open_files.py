@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow.fs import LocalFileSystem
 
-from idcore.presentation.lab import READY, play
+from idcore.presentation.lab import READY
+from idcore.presentation.lab.world import play
 from idcore.runs import lease
 from idcore.scan.occurrences.index import IndexPart
 from idcore.simulate.append import _Files

@@ -394,7 +394,7 @@ def test_a_list_that_waited_for_its_turn_asks_for_the_roles_of_then(
     monkeypatch.setattr(visitor, "later", lambda: lambda: visitor_of("viewer"))
     monkeypatch.setattr(fate_lists, "view", reader)
     run = fate_lists.start([UNIQ], None, "one")
-    job = lists.find(run.name)
+    job = background_run.find(run.name)
     assert job is not None and job.wait(30) is not None
     assert not asked and run.state == "failed" and run.error is not None and run.error.code == "not_allowed"
     Runs(runs).delete(run.name)

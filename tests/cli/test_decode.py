@@ -23,7 +23,7 @@ import pytest
 
 from idcore.__main__ import BUG, main
 from idcore.base.catalogue.en import LENGTHS
-from idcore.ids import KEYS
+from idcore.ids.describe import KEYS
 from tests.cli.in_process import command
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from idcore.answers.fate import Fact, Reason, Verdict
+from idcore.answers.fate import Reason, Verdict
+from idcore.answers.fate.model import Fact
 from idcore.answers.fate.places import places_of, positions
 
 

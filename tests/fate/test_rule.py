@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from idcore.answers.fate import (
-    Attempt,
     Blocker,
     Group,
     GroupCopy,
@@ -19,7 +18,7 @@ from idcore.answers.fate import (
     mark_doubles,
     row_of,
 )
-from idcore.answers.fate.model import Consumers, Filter, Holder
+from idcore.answers.fate.model import Attempt, Consumers, Filter, Holder
 from idcore.answers.fate.sentences import fact_text, reason_text, verdict_text
 from idcore.answers.lookup.group_evidence import group_copy
 from idcore.base import catalogue

@@ -9,19 +9,19 @@ import pytest
 from benchmarks.findings import START, ZONE, tell
 from idcore.answers.findings.all_rules import RULES, Finding
 from idcore.simulate import incidents, situations
-from idcore.simulate.incidents import HEALTHY, Incident, names, variants
+from idcore.simulate.incidents import HEALTHY, STORIES, Incident
 from tests.findings.test_registry import are_as_declared
 
 pytestmark = pytest.mark.quick
 
-CASES = [(name, variant) for name in names() for variant in variants(name)]
+CASES = [(name, variant) for name in sorted(STORIES) for variant in STORIES[name]]
 
 
 def test_every_code_has_an_incident_in_several_variants() -> None:
     for known, of_store in ((incidents, False), (situations, True)):
         of_rules = {rule.incident.partition("/")[0] for rule in RULES.values() if rule.of_store == of_store}
-        assert of_rules <= set(known.names()) <= {*RULES, HEALTHY}
-        assert all(len(known.variants(name)) >= 2 for name in known.names())
+        assert of_rules <= set(known.STORIES) <= {*RULES, HEALTHY}
+        assert all(len(stories) >= 2 for stories in known.STORIES.values())
 
 
 # What readers who knew only the page asked for: it stands in the sentence itself, not only in the evidence.

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
-from idcore.ids import Clock, OffsetId, UniqId, identify, months
-from idcore.ids.clock import DAY_MS, from_ms, month_start, to_ms
+from idcore.ids import Clock, OffsetId, UniqId, identify
+from idcore.ids.clock import DAY_MS, from_ms, month_start, months, to_ms
 from idcore.ids.line_time import uniq_sent
 from idcore.ids.model import host_text
 from idcore.simulate.generate import Generator

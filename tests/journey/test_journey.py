@@ -10,16 +10,15 @@ from typing import Any
 
 import pytest
 
-from idcore.answers.fate import Fact, Verdict
+from idcore.answers.fate import Verdict
+from idcore.answers.fate.model import Fact
 from idcore.answers.journey import (
     Journey,
     Line,
     Sources,
     build,
-    conflict_text,
     event_text,
     found_text,
-    gap_text,
     lines_of,
     oddities,
     row_of,
@@ -28,6 +27,7 @@ from idcore.answers.journey import (
     steps,
     when_text,
 )
+from idcore.answers.journey.sentences import conflict_text, gap_text
 from idcore.answers.lookup import Answer, Copy
 from idcore.answers.lookup.copies import explain
 from idcore.answers.lookup.model import TraceResult

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from idcore.answers.journey import Journey, Line, Sources, build, event_text, gap_text, oddities, row_of
+from idcore.answers.journey import Journey, Line, Sources, build, event_text, oddities, row_of
+from idcore.answers.journey.sentences import gap_text
 from idcore.base.catalogue import words
 from idcore.ids.clock import Clock
 from idcore.presentation.headline import answers_text

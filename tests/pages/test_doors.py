@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from idcore.ids import Clock, dates_of, parse_zone
+from idcore.ids import Clock
+from idcore.ids.clock import parse_zone
+from idcore.ids.dating import dates_of
 from idcore.ids.describe import describe, month_source, when
 from idcore.intake import intake
 from idcore.presentation import export

@@ -200,7 +200,7 @@ def test_a_list_that_failed_is_tried_again_where_runs_are_listed(open_page: Open
     assert not app.exception and not app.error
     (begun,) = {run.name for run in Runs().list() if run.kind == FATES} - {failed.run.name, elsewhere.name}
     job = background_run.find(begun)
-    assert job is not None and (job.wanted.ids, job.wanted.topic) == (failed.wanted.ids, "Orders")
+    assert isinstance(job, background.Job) and (job.wanted.ids, job.wanted.topic) == (failed.wanted.ids, "Orders")
     job.wait(20)
 
 

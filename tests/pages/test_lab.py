@@ -12,7 +12,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.base import catalogue
-from idcore.presentation.lab import READY, STEPS, Story, packed
+from idcore.presentation.lab import READY, Story, packed
+from idcore.presentation.lab.story import STEPS
 from idcore.rocketmq.store import CommitLog, Stored
 from tests.pages.test_pages import press, shown
 

@@ -258,9 +258,9 @@ def test_the_same_files_again_are_offered_not_scanned(open_page: Open, logs: Pat
 def test_a_followed_page_looks_often_only_while_there_is_news(tmp_path: Path) -> None:
     run = Runs(tmp_path).create("logs")
     (run.path / "summary.json").write_text("{}")
-    assert follow._pace(run) == follow.LIVE < follow.LOOK
+    assert follow._pace(run) == follow.LIVE < follow.POLL_SECONDS
     os.utime(run.path / "summary.json", (1, 1))
-    assert follow._pace(run) == follow.LOOK
+    assert follow._pace(run) == follow.POLL_SECONDS
 
 
 def test_topics_that_are_open_are_followed_and_no_others(
@@ -343,7 +343,7 @@ def test_a_click_on_cancel_is_answered_at_once(
         press(app, "Cancel")
         assert [bar.proto.text for bar in app.get("progress")] == ["Cancelling…"], page
         assert next(button for button in app.button if button.label == "Cancelling…").disabled
-    assert watch.WAIT < watch.LOOK
+    assert watch.WAIT < watch.POLL_SECONDS
 
 
 # ---- what is not kept

@@ -153,7 +153,7 @@ def test_what_nobody_has_read_stays_and_kafka_waits(
 ) -> None:
     monkeypatch.setattr(kafka, "FILE_BYTES", 100)
     monkeypatch.setattr(kafka, "KEPT_BYTES", 400)
-    monkeypatch.setattr(kafka, "LOOK", 0.01)
+    monkeypatch.setattr(kafka, "POLL_SECONDS", 0.01)
     read: set[Path] = set()
 
     def unread() -> dict[Path, int]:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from idcore.presentation.lab import STEPS, Story, play
-from idcore.presentation.lab.world import BROKERS, SIZES
+from idcore.presentation.lab import Story
+from idcore.presentation.lab.story import STEPS
+from idcore.presentation.lab.world import BROKERS, SIZES, play
 from idcore.rocketmq.message import decode_record, decode_records
 from tests.store.real_broker import LONG_MOST, QUERY, VIEW, RealBroker
 
