@@ -35,6 +35,7 @@ from idcore.operations.texts import TEXT
 from idcore.presentation.triage import find_anything, finding_rows, finding_texts, line_filter, run_rows, run_tables
 from idcore.presentation.triage import lines as line_texts
 from idcore.presentation.triage.find_anything import Known
+from idcore.runs.run_facts import UNENDED
 from idcore.runs.runs import SCANS, Run
 from idcore.scan.occurrences.index import Allowed, Index, Occurrence
 from idcore.server import jobs
@@ -97,7 +98,7 @@ def _watched(run: Run, asked: CallArguments, caller: Caller) -> Result:
         job.wait(asked["wait"])
     facts = run_rows.row_of(run)
     now: dict[str, Any] = {}
-    if job is not None and facts["state"] in ("new", "running"):
+    if job is not None and facts["state"] in UNENDED:
         progress: Any = job.progress()
         now = {name: getattr(progress, name) for name in ("bytes_done", "bytes_total", "ids", "seconds_left", "place")}
     item = {

@@ -15,6 +15,7 @@ from typing import Any
 
 from idcore.base.plain_json import read
 from idcore.policy import audit, limits, metrics
+from idcore.runs.run_facts import UNENDED
 from idcore.runs.runs import Run, Runs, kind_of, state_of, write_text
 
 LOG = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ def sweep(runs: Runs, now: datetime, worked: timedelta) -> list[str]:
         if end is None or end - now > warning():
             continue
         warned[run.name] = before[run.name] + worked if run.name in before else timedelta(0)
-        at_work = state_of(facts, runs.root) in ("new", "running")
+        at_work = state_of(facts, runs.root) in UNENDED
         if end <= now and not at_work and warned[run.name] >= warning() and _delete(run, facts):
             gone.append(run.name)
             del warned[run.name]

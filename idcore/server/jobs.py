@@ -19,6 +19,7 @@ from idcore.base import temporary
 from idcore.base.open_folders import Roots
 from idcore.policy import limits, settings
 from idcore.runs import background_run, room
+from idcore.runs.run_facts import UNENDED
 from idcore.runs.runs import Run, RunError, Runs, runs_root
 from idcore.server import announcements, setting_up
 
@@ -214,7 +215,7 @@ def admitted(create: Callable[[], Run], ask: Callable[[int], None], copied: int,
 
 def _is_at_work(run: Run) -> bool:
     try:
-        return run.state in ("new", "running")
+        return run.state in UNENDED
     except RunError:  # deleted
         return False
 

@@ -56,8 +56,8 @@ OfScan = Callable[[Scan], Iterable[Any]]
 class Rule:
     """One code: how bad it is, what finds it, which messages describe it, which incident proves it, how it is shown.
 
-    `of_processes` gets every piece of the processes, `of_scan` is asked once behind the last of them. Both may serve
-    several rules, and are asked once for all of these.
+    `of_processes` is called with each piece of the table of processes, `of_scan` once after the last piece. A function
+    that several rules name is called once for all of them.
     """
 
     code: str

@@ -12,6 +12,7 @@ from idcore.base.catalogue import Words
 from idcore.policy import settings
 from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import follow_texts, run_texts
+from idcore.runs.run_facts import UNENDED
 from idcore.runs.runs import FATES, TEXT, Run, may_see
 from idcore.server import jobs, setting_up
 from pages.parts import problems, scans, visitor
@@ -45,7 +46,7 @@ def scan_state(
     state = run.state
     if state == "done":
         return True
-    if state in ("new", "running"):
+    if state in UNENDED:
         st.fragment(ticking, run_every=POLL_SECONDS)(run, table, place, until)
     elif state == "cancelled":
         st.info(words("scan.cancelled"), icon=":material/cancel:")
@@ -71,7 +72,7 @@ def ticking(run: Run, table: bool, place: str, until: Callable[[Run], bool] | No
     job = jobs.of(run)
     if job is not None and not job.cancelling:  # what was just clicked is answered at once
         job.wait(WAIT)
-    if run.state not in ("new", "running") or (until is not None and until(run)):
+    if run.state not in UNENDED or (until is not None and until(run)):
         st.rerun()
     if job is None:  # its thread has not begun, or is of another process
         words = view().words
