@@ -138,6 +138,13 @@ def test_a_broker_that_sends_more_of_a_queue_than_was_asked_for_is_read_so_far()
     assert part is not None and part.units == (QueueUnit(0, 0), QueueUnit(1, 0))
 
 
+def test_what_nobody_reads_may_be_missing_and_be_anything() -> None:
+    raw = f'{{"offsetTable":{{{MQ}:{{"consumerOffset":118}}}}}}'.encode()
+    assert ConsumeStats("G", "T").result(frame(raw), "") == (QueueProgress("a", "T", 1, 118, 0, 0),)
+    raw = body({"consumeEnable": True, "retryQueueNums": "many", "retryMaxTimes": None})
+    assert GroupConfigOf("G").result(frame(raw), "") == GroupConfig("G", True, True)
+
+
 def test_what_a_route_and_a_broker_say_besides_is_kept() -> None:
     route = RouteInfo("T").result(frame(ROUTE), "")
     assert route is not None and not route.static
