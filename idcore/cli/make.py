@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,7 @@ def _run_situation(options: argparse.Namespace) -> int:
     from idcore.answers.findings.all_rules import RULES
     from idcore.simulate import situations
 
-    _check_name("situation", options.situation, options.variant, situations)
+    _check_name("situation", options.situation, options.variant, situations.STORIES)
     if options.messages is not None or options.groups or options.broker_sizes or options.broker != "5.3":
         raise Usage("--situation has messages and groups of its own: give none of the other options of a store")
     zone, start = _start(options)
@@ -78,17 +78,17 @@ def _run_situation(options: argparse.Namespace) -> int:
     return 0
 
 
-def _check_name(kind: str, name: str, variant: str | None, known: Any) -> None:
+def _check_name(kind: str, name: str, variant: str | None, stories: Mapping[str, Collection[str]]) -> None:
     """Whether an incident or a situation, and its variant, exist."""
-    if name not in known.names():
-        raise Usage(f"unknown {kind} {name}; choose one of {', '.join(known.names())}")
-    if variant and variant not in known.variants(name):
-        raise Usage(f"{name} has no variant {variant}; choose from {', '.join(known.variants(name))}")
+    if name not in stories:
+        raise Usage(f"unknown {kind} {name}; choose one of {', '.join(sorted(stories))}")
+    if variant and variant not in stories[name]:
+        raise Usage(f"{name} has no variant {variant}; choose from {', '.join(stories[name])}")
 
 
 def run_incident(options: argparse.Namespace) -> int:
     """Writes a log with one incident in it; truth.json names the findings that are true of it."""
-    _check_name("incident", options.name, options.variant, incidents)
+    _check_name("incident", options.name, options.variant, incidents.STORIES)
     from idcore.answers.findings.all_rules import RULES
 
     zone, start = _start(options)
