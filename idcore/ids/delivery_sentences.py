@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from idcore.base import catalogue
 from idcore.base.catalogue import Words
-from idcore.ids.delivery import DEAD_PREFIX, SEND_OK, Delivery
+from idcore.ids.delivery import DEAD_PREFIX, RETRY_PREFIX, SEND_OK, Delivery
 
 Time = Callable[[int], str]
 Place = Callable[[Delivery], str]
@@ -90,7 +90,7 @@ def sentences(
         *_twice(deliveries, words, at),
         *(_receipts(deliveries, words, time) if time is not None else ()),
         *_tracks(deliveries, words),
-        *_sends(deliveries, words),
+        *_sends(deliveries, words, at),
     ]
     recalls = dict.fromkeys(one.recall for one in deliveries if one.recall is not None)
     if time is not None:
@@ -226,7 +226,30 @@ def _tracks(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
             yield words(f"delivery.track.{status}")
 
 
-def _sends(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
+def sent_again(deliveries: Sequence[Delivery]) -> list[list[Delivery]]:
+    """SendResults of one topic that name different records, each record once: two or more of them, all SEND_OK."""
+    records: dict[str | None, dict[str, Delivery]] = {}
+    for one in deliveries:
+        is_copy = (one.topic or "").startswith((RETRY_PREFIX, DEAD_PREFIX))
+        if one.event == "sent" and one.status == SEND_OK and one.offset_id and not is_copy:
+            records.setdefault(one.topic, {}).setdefault(one.offset_id.upper(), one)
+    return [list(some.values()) for some in records.values() if len(some) > 1]
+
+
+def record_text(one: Delivery, words: Words) -> str:
+    """Where a line says that its record is: broker, queue and queue offset, else the offsetMsgId."""
+    if one.broker is None or one.queue_id is None or one.queue_offset is None:
+        return one.offset_id or ""
+    return words("delivery.record", broker=one.broker, queue=one.queue_id, offset=f"{one.queue_offset:,}")
+
+
+def _sends(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
+    for some in sent_again(deliveries):
+        records = words.first([record_text(one, words) for one in some], _MOST)
+        places = words("comma").join(at(one) for one in some[:_MOST])
+        yield words("delivery.said.sent_again", count=len(some), records=records, places=places)
+        if (between := apart(some)) is not None:
+            yield words.fill("delivery.said.apart", {"between_seconds": between})
     counts = Counter(one.status for one in _of(deliveries, "sent") if one.status not in (None, SEND_OK))
     for status in counts:
         yield words("delivery.said.status", status=status)

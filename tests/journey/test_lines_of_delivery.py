@@ -129,3 +129,29 @@ def test_lines_of_other_messages_say_nothing_of_this_one() -> None:
     made = journey(f"2025-03-14 10:00:00.500 INFO saved {ID}", f"{FAILED}messageId:{other}, reconsumeTimes:1")
     assert [event.code for event in made.events] == ["generated", "logged"]
     assert not row_of(made)["said"]
+
+
+def sent(offset: int, after: int, topic: str = "order_paid") -> str:
+    """A producer's line about one send that succeeded, so many seconds after the first."""
+    at = datetime.fromtimestamp(STARTED / 1000 + after, CHINA)
+    return (
+        f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03d} SendResult [sendStatus=SEND_OK, msgId={ID}, "
+        f"offsetMsgId={COPY.format(0xAAE60 + offset)}, messageQueue=MessageQueue [topic={topic}, "
+        f"brokerName=broker-a, queueId=2], queueOffset={41_000 + offset}]"
+    )
+
+
+def test_a_message_that_was_sent_twice_says_both_records() -> None:
+    made = journey(sent(16, 0), sent(17, 3))
+    texts = [event_text(event) for event in made.events if event.code == "logged_send"]
+    assert texts == [
+        f"The producer logged its send: SEND_OK, broker-a queue 2 offset {offset}" for offset in ("41,016", "41,017")
+    ]
+    assert "It was sent 2 times: each SendResult names a record of its own" in said(made)
+    assert "broker-a queue 2 offset 41,016, broker-a queue 2 offset 41,017 (app.log:1, app.log:2)" in said(made)
+    assert "They are 3 s apart" in said(made) and "它被发送了 2 次" in said(made, "zh")
+
+
+@pytest.mark.parametrize("again", [sent(16, 3), sent(17, 3, "%RETRY%ship_group"), sent(17, 3, "order_copied")])
+def test_one_record_printed_twice_a_retry_and_another_topic_are_not_sent_twice(again: str) -> None:
+    assert "It was sent" not in said(journey(sent(16, 0), again))

@@ -257,6 +257,8 @@ def _claimed(
         "thread": claim.thread,
         "reason": claim.reason,
     }
+    if claim.event == "sent":
+        values |= {"broker": claim.broker, "queue": claim.queue_id, "offset": claim.queue_offset}
     if claim.receipt is not None:
         values |= {"receipt": str(claim.receipt), "invisible_until_ms": claim.receipt.ends_ms}
     place = f"{file}:{claim.line}"

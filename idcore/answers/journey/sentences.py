@@ -51,6 +51,8 @@ def _form(event: Event) -> str:
         return "_unknown" if tries is None else "" if tries else "_first"
     if event.values.get("relation") == "printed":
         return "_printed_retry" if event.values.get("group") else "_printed"
+    if event.code == "logged_send" and event.values.get("offset") is not None:
+        return "_record"
     return "_try" if _names_try(event) else ""
 
 
