@@ -30,6 +30,10 @@ class Reader:
         """An instant to the minute."""
         return times.minute(moment, self.zone)
 
+    def second(self, moment: datetime | None) -> str:
+        """An instant to the second: behind it there is nothing any more."""
+        return times.second(moment, self.zone)
+
     def stamp(self, milliseconds: int | None, otherwise: str = "") -> str:
         """A timestamp of a record or a broker; `otherwise` where its field holds no time."""
         if not milliseconds or not is_time(milliseconds):  # 0: it was never filled

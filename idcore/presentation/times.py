@@ -54,12 +54,17 @@ def full(moment: datetime | None, zone: tzinfo) -> str:
     return f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03d} {offset_text(local)}"
 
 
-def minute(moment: datetime | None, zone: tzinfo) -> str:
+def minute(moment: datetime | None, zone: tzinfo, form: str = "%Y-%m-%d %H:%M") -> str:
     """`2026-11-21 09:50 +08:00`."""
     if moment is None or moment != moment:
         return ""
     local = aware(moment).astimezone(zone)
-    return f"{local:%Y-%m-%d %H:%M} {offset_text(local)}"
+    return f"{local:{form}} {offset_text(local)}"
+
+
+def second(moment: datetime | None, zone: tzinfo) -> str:
+    """`2026-11-21 09:50:43 +08:00`."""
+    return minute(moment, zone, "%Y-%m-%d %H:%M:%S")
 
 
 def several(moments: Sequence[str], zone: tzinfo) -> str:

@@ -185,7 +185,7 @@ def _silent_text(rows: Sequence[BrokerRow], reader: Reader, assumed: str) -> str
     words, text = reader.words, ""
     silent = sorted((row for row in rows if row.silent_since), key=lambda row: str(row.silent_since))
     for row in silent[: broker_logs.NAMED]:
-        text += words("brokers.said_silent", address=row.address, at=reader.minute(row.silent_since) + assumed)
+        text += words("brokers.said_silent", address=row.address, at=reader.second(row.silent_since) + assumed)
     if (more := len(silent) - broker_logs.NAMED) > 0:
         text += words("brokers.said_silent_more", n=words.count("broker", more))
     return text

@@ -217,13 +217,15 @@ def silent_text(hosts: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
         return ""
     first, last = found["last_sent_at"].min(), found["last_sent_at"].max()
     named = [
-        {"host": row["host"], "at": reader.minute(row["last_sent_at"]) + assumed}
+        {"host": row["host"], "at": reader.second(row["last_sent_at"]) + assumed}
         for row in found.head(NAMED).to_dict("records")
     ]
     if len(found) <= NAMED:
         return "".join(words("producers.silent", **one) for one in named)
-    key = "producers.silent_at_once" if last - first <= LEAST_SILENCE else "producers.silent_many"
-    return words(key, n=f"{len(found):,}", hosts=words.count("host", len(hosts)), **named[0])
+    how_many = {"n": f"{len(found):,}", "hosts": words.count("host", len(hosts))}
+    if last - first <= LEAST_SILENCE:
+        return words("producers.silent_at_once", at=reader.second(last) + assumed, **how_many)
+    return words("producers.silent_many", **how_many, **named[0])
 
 
 def largest(hosts: pd.DataFrame) -> tuple[list[str], float] | None:
