@@ -58,7 +58,7 @@ def _chart_code() -> str:
 def follow(theme: str, lang: str, entries: Mapping[str, str], home: str) -> None:
     """Runs the page again when the theme is no longer the one it was drawn in; fetches the code of charts early.
 
-    The page says its language, for screen readers and translators: Streamlit's own page is always English.
+    The page says its language, for screen readers and translators, also where a link or a click has changed it.
     `entries` has the page that the menu's entry of each page leads to, and `home` the page of the console's address.
     """
     if streamlit_private.runtime() is not None:

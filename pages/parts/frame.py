@@ -108,7 +108,7 @@ def draw_frame() -> None:
         find = sidebar(view, every_page, here)
         opened = st.session_state["find-opened"] = st.session_state.get("find-opened", 0) + find
         browser.choose_with_keys(opened)
-        browser.follow(view.theme, words.lang, entries(here), "decode")
+        browser.follow(view.theme, words("lang.html"), entries(here), "decode")
         browser.keep(st.session_state.get("remembered", {}), remembered("theme"))
     if find:
         from pages.parts import palette  # pandas, which the first page does without

@@ -186,6 +186,7 @@ def test_zone_theme_and_language_are_those_of_the_last_visit(tab: Visit) -> None
     tab.settle()
     page.locator(".st-key-pick_lang").get_by_text("中文").click()
     expect(page.get_by_role("heading", name="计数器").first).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
     tab.settle()
 
     next_one = Visit(page.context.new_page(), tab.url)
@@ -197,6 +198,7 @@ def test_zone_theme_and_language_are_those_of_the_last_visit(tab: Visit) -> None
     expect(next_one.page.locator(".st-key-pick_zone input")).to_have_value(re.compile(r"^\+08:00 Asia/Shanghai · "))
     next_one.go(f"/brokers?run={RUN}&lang=en&zone=UTC")
     next_one.heading("Brokers")
+    expect(next_one.page.locator("html")).to_have_attribute("lang", "en")
     expect(next_one.page.locator(".st-key-pick_zone input")).to_have_value("+00:00 UTC · GMT")
     next_one.page.locator(".st-key-pick_theme").get_by_text("System").click()
     expect(next_one.page.locator(".stApp")).to_have_css("color-scheme", "light")
