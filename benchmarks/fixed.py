@@ -1,5 +1,7 @@
 """What every scan costs before its first byte: a scan of one line next to a bare PySpark session, whole processes.
 
+Next to them is the decode of one ID, which starts neither.
+
 python -m benchmarks.fixed                      5 interleaved rounds, medians, the ratio, and the parts of our scan
 
 The bare session is PySpark as it comes: `local[2]` and one job of `mapInArrow` that gives back what it gets. Seconds of
@@ -96,6 +98,7 @@ def main() -> None:
         commands = {
             "bare session": [sys.executable, "-c", BARE],
             "scan of one line": [sys.executable, "-m", "idcore", *scan],
+            "decode of one ID": [sys.executable, "-m", "idcore", "decode", "AC110001473C7D4991AD336AEA5703E0"],
         }
         run(commands["scan of one line"])  # kernels that a change made stale are compiled here
         figures: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}

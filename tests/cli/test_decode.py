@@ -9,7 +9,6 @@ import io
 import json
 import lzma
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -316,14 +315,8 @@ def test_ids_show_while_the_input_is_still_open() -> None:
     process.stdout.close()
 
 
-def test_it_starts_fast_and_light() -> None:
-    took = []
-    for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        assert process("decode", ID).returncode == 0
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(took) < 0.3  # processor time: 0.09 s where nothing else runs
+def test_it_loads_nothing_large() -> None:
+    """How long a decode takes as a whole process is a row of benchmarks/fixed.py."""
     code = "import sys; from idcore.__main__ import main; main(['decode', sys.argv[1]]); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code, ID], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
