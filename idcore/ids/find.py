@@ -532,9 +532,12 @@ def _label(text: str, start: int) -> str | None:
 
 
 # The same as bytes: a quote, and what gives a name its value. In front of a name may be the end of an escape.
-_QUOTE_BYTES = rb"(?:\\{0,7}[\"']|&(?:quot|apos|#34|#39);|%(?:25)?2[27]|\\u002[27])?"
-_VALUE_BYTES = rb"\s?(?:[=:]|[%=](?:25)?3[ADad])\s?"
-_FRONT_BYTES = rb"(?:\b|(?:%(?:25)?|\\u00)[0-9A-Fa-f]{2})"
+_ESCAPE = r"(?:[%=](?:25)?|\\x|\\u00)"
+_QUOTE_BYTES = (
+    rf"(?:\\{{0,{rules.BACKSLASHES_MOST}}}[\"']|{'|'.join(map(re.escape, rules.ENTITIES))}|{_ESCAPE}2[27])?".encode()
+)
+_VALUE_BYTES = rf"\s?(?:[=:]|{_ESCAPE}3[ADad])\s?".encode()
+_FRONT_BYTES = rf"(?:\b|{_ESCAPE}[0-9A-Fa-f]{{2}})".encode()
 
 
 def behind_label(label: str, digits: bytes) -> re.Pattern[bytes]:

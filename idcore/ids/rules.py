@@ -119,7 +119,7 @@ def sign_before(text: str, stop: int) -> tuple[str, int]:
     start = max(0, stop - 1)
     last = text[start:stop]
     before = text[max(0, stop - _LONGEST_SIGN) : stop]
-    if last in ("'", '"') and last:
+    if last in ("'", '"'):
         return last, stop - len(_QUOTE.search(before)[0])  # type: ignore[index]
     if last == ";":
         entity = before[before.rfind("&") :]

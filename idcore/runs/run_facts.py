@@ -132,7 +132,7 @@ _FACTS = _table(
     },
     ("title", "source", "created", "options", "state", "pid"),
 )
-# What became of each ID of a list of fates.
+# What became of each ID of a list of fates; the last is of those that nobody was asked about.
 OUTCOMES = ("judged", "no_verdict", "no_group", "no_record", "not_found", "not_asked")
 _FIGURES: tuple[str, ...] = (
     "files",

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from idcore.ids import Token, find
+from idcore.ids.find import behind_label
 from idcore.ids.identify import judge
 from idcore.ids.rules import other_thing
 
@@ -193,6 +194,30 @@ def test_only_whole_runs_of_32_34_and_56_digits_are_candidates(length: int) -> N
 def test_the_name_in_front(before: str, label: str | None, vouched: bool) -> None:
     token = next(find(before + ID))
     assert (token.text, token.label, token.vouched) == (ID, label, vouched)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "msgId=",
+        '"msgId": "',
+        r"{\"msgId\":\"",
+        "&quot;msgId&quot;:&quot;",
+        "&#34;msgId&#34;:&#x27;",
+        "%22msgId%22%3A%22",
+        "%7BmsgId%3D",
+        "%2522msgId%2522%253A%2522",
+        "msgId=3D",
+        r"\x22msgId\x22\x3a\x22",
+        r"\u0022msgId\u0022:\u0022",
+    ],
+)
+def test_the_lines_of_a_finding_have_the_names_that_its_ids_have(before: str) -> None:
+    """The pattern that looks for an ID behind its label again reads every spelling of which it was read."""
+    assert next(find(before + ID)).label == "msgId"
+    match = behind_label("msgId", ID.encode()).search(f"x {before}{ID}".encode())
+    assert match is not None and match[1] == ID.encode()
+    assert behind_label("msgId", ID.encode()).search(f"x{before}{OFFSET} {ID}".encode()) is None
 
 
 def test_a_comma_joined_list_bears_the_name_of_its_first() -> None:

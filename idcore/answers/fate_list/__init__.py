@@ -1,4 +1,3 @@
 """What became of a long list of messages in a live cluster: one look-up for each ID, and the tables of a scan."""
 
 MOST_IDS = 5_000
-# What an ID came to. The last is of those that nobody was asked about.

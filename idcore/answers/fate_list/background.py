@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,10 +14,9 @@ from idcore.answers.lookup import LookupService
 from idcore.base.errors import CoreError, coded
 from idcore.policy import audit
 from idcore.policy.audit import Actor
-from idcore.runs.background_run import BackgroundRun, keep, permitted
+from idcore.runs.background_run import Ask, BackgroundRun, keep, permitted
 from idcore.runs.runs import FATES, Run, Runs
 
-Ask = Callable[[], object]  # CoreError where a list must not begin, now that its turn has come
 _POLL_SECONDS = 0.2  # seconds between two looks at whose turn it is
 # One list at a time for each cluster: several would load it more than the look-ups of one reader.
 _turns: weakref.WeakKeyDictionary[LookupService, threading.Lock] = weakref.WeakKeyDictionary()

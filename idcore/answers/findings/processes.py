@@ -17,10 +17,10 @@ from idcore.answers.findings.limits import MOST_IDS
 from idcore.answers.findings.quota import FindingQuota
 from idcore.base.layout import LAYOUTS
 from idcore.ids import assumptions, rules
+from idcore.ids.clock import NO_TIME
 from idcore.ids.model import UniqId
 from idcore.ids.origins import PROCESS_KEY, Fingerprint
 
-_NO_TIME = -(1 << 62)
 Result = TypeVar("Result")
 
 
@@ -126,8 +126,8 @@ class Processes:
     @cached_property
     def time(self) -> np.ndarray:
         """When each point was generated, in ms: across months where all points of a process are dated, else elapsed."""
-        sent = numbers(self.counters, "sent_at", _NO_TIME)
-        owner = self.owners(np.flatnonzero(sent == _NO_TIME))
+        sent = numbers(self.counters, "sent_at", NO_TIME)
+        owner = self.owners(np.flatnonzero(sent == NO_TIME))
         undated = self.rows(np.unique(owner[owner >= 0]))
         time = sent // 1000
         time[undated] = self.elapsed[undated]

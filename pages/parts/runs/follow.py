@@ -10,6 +10,7 @@ import streamlit as st
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import finding_texts, follow_texts, run_tables, run_texts
+from idcore.runs.run_facts import UNENDED
 from idcore.runs.runs import Run, may_see
 from idcore.server import announcements, jobs
 from pages.parts import cache, problems, scans, visitor
@@ -65,7 +66,7 @@ def bar(run: Run) -> None:
 
 def is_live(run: Run) -> bool:
     """Whether the bar says how many IDs it has by now."""
-    return run.state in ("new", "running") and jobs.is_followed(run)
+    return run.state in UNENDED and jobs.is_followed(run)
 
 
 def _pace(run: Run) -> float:
@@ -73,7 +74,7 @@ def _pace(run: Run) -> float:
 
 
 def _ticking(run: Run) -> None:
-    if not may_see(visitor.current(), run.facts) or run.state not in ("new", "running"):
+    if not may_see(visitor.current(), run.facts) or run.state not in UNENDED:
         st.rerun()
     words, shown = view().words, view()
     paused = st.session_state.get("follow-paused", False)

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from idcore.answers.fate_list.batched_lookups import FateListProgress
     from idcore.spark.watch import Progress
 
-POLL_SECONDS = (
-    0.4  # seconds between two looks at a job; each stays with it for WAIT, or until it ends, and is done in time
-)
+# Between two looks at a job; each stays with it for WAIT seconds, or until it ends, and is done in time.
+POLL_SECONDS = 0.4
 WAIT = 0.3
 
 
