@@ -36,7 +36,7 @@ _HEX_WORD = re.compile(r"[0-9A-Fa-f]+")
 # What may be between a label and its value: `msgId=`, `"msgId":"`, `\"msgId\": \"`, `OffsetID:      `,
 # `Message ID: `, `%22msgId%22%3A%22`, `消息ID： `, `id -> [`, "msgId: `", `UNIQ_KEY为：`.
 _SIGNS = " \t\"'\\=:：[({<`为是"
-_NAMING = frozenset(("=", ":", "：", "->"))
+_NAMING = ("=", ":", "：", "->")
 _ESCAPED_FRONT = re.compile(r"(?:%(?:25)?|\\x|\\u00)[0-9A-Fa-f]{2}(?=[A-Za-z_])")
 _LONGEST_FRONT = 6
 _SIGNS_MOST = 40
@@ -497,17 +497,17 @@ def _bytes(text: str) -> bytes:
 
 def _label(text: str, start: int) -> str | None:
     """The label in front of a value, past quotes, brackets and one of the signs that give a name its value."""
-    before = bare = text[max(0, start - _SIGNS_MOST) : start]
-    signs = set[str]()
-    while True:
-        rest = bare.rstrip(_SIGNS)
-        signs.update(bare[len(rest) :])
+    before = text[max(0, start - _SIGNS_MOST) : start]
+    rest = before.rstrip(_SIGNS)
+    signs = before[len(rest) :]
+    while rest:
         arrow = rest.endswith("->")
         sign, begin = ("->", len(rest) - 2) if arrow else rules.sign_before(rest, len(rest))
-        if not arrow and (begin >= len(rest) - 1 or sign not in _SIGNS):
+        if not arrow and (begin == len(rest) - 1 or sign not in _SIGNS):
             break
-        signs.add(sign)
-        bare = rest[:begin]
+        bare = rest[:begin].rstrip(_SIGNS)
+        signs += sign + rest[len(bare) : begin]
+        rest = bare
     if not rest or not (rest[-1].isalnum() or rest[-1] == "_"):
         return None
     end = start - (len(before) - len(rest))
@@ -524,7 +524,7 @@ def _label(text: str, start: int) -> str | None:
     if name.lower() in _NAMES:
         return intern(name)  # a thousand lines have one name
     name = name.rpartition(" ")[2]
-    if name.lower() not in _NAMES and signs.isdisjoint(_NAMING):
+    if name.lower() not in _NAMES and not any(sign in signs for sign in _NAMING):
         return None  # only blanks between: a word of the sentence, not a name
     if len(name) >= 8 and _HEX_WORD.fullmatch(name):
         return None

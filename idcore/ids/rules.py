@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from string import hexdigits
 
 from idcore.base.layout import ID_DIGITS
 
@@ -53,6 +54,7 @@ ENTITIES = {"&quot;": '"', "&apos;": "'", "&gt;": ">", "&#34;": '"', "&#39;": "'
 BACKSLASHES_MOST = 7
 _LONGEST_SIGN = BACKSLASHES_MOST + 1
 _QUOTE = re.compile(rf"\\{{0,{BACKSLASHES_MOST}}}[\"']\Z")
+_BEFORE_PAIR = "%=x50"  # what may be in front of its two digits
 _ESCAPED_SIGN = re.compile(r"(?:%(?:25)?|=|\\x|\\u00)([0-9A-Fa-f]{2})\Z")
 
 MASK_SIGNS_MOST = 28  # signs of a mask that are looked at
@@ -118,14 +120,16 @@ def sign_before(text: str, stop: int) -> tuple[str, int]:
     """
     start = max(0, stop - 1)
     last = text[start:stop]
-    before = text[max(0, stop - _LONGEST_SIGN) : stop]
     if last in ("'", '"'):
-        return last, stop - len(_QUOTE.search(before)[0])  # type: ignore[index]
+        return last, stop - len(_QUOTE.search(text, max(0, stop - _LONGEST_SIGN), stop)[0])  # type: ignore[index]
     if last == ";":
-        entity = before[before.rfind("&") :]
+        entity = text[max(0, text.rfind("&", max(0, stop - _LONGEST_SIGN), stop)) : stop]
         return (ENTITIES[entity], stop - len(entity)) if entity in ENTITIES else (last, start)
-    if last.isalnum() and (escaped := _ESCAPED_SIGN.search(before)) is not None:
-        return chr(int(escaped[1], 16)), stop - len(escaped[0])
+    # Most names end in letters that no escape has, or in front of which no escape begins: they cost one look.
+    if last in hexdigits and text[max(0, stop - 3) : stop - 2] in _BEFORE_PAIR:
+        escaped = _ESCAPED_SIGN.search(text, max(0, stop - _LONGEST_SIGN), stop)
+        if escaped is not None:
+            return chr(int(escaped[1], 16)), stop - len(escaped[0])
     return last, start
 
 
