@@ -37,6 +37,8 @@ from idcore.base.safe_text import json_text
 from idcore.ids.clock import Clock, from_ms
 from idcore.ids.model import UniqId
 from idcore.ids.tokens import Token
+from idcore.presentation.html import journeys
+from idcore.presentation.reader import Reader
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.message.attempts import Attempt, MessageTrace, Send
 from idcore.rocketmq.message.properties import encode
@@ -557,3 +559,10 @@ def test_ten_thousand_random_lines_kill_nothing() -> None:
     lines = [Line("x", at, " ".join(chance.choices(pieces, k=chance.randint(0, 8)))) for at in range(10_000)]
     made = journey(lines=lines)
     assert len(made.events) >= 10_000 and isinstance(json_text(row_of(made)), str)
+
+
+@pytest.mark.parametrize(("codes", "is_open"), [(("zone",), True), ((), False)])
+def test_a_time_between_two_instants_takes_several_lines_of_its_table(codes: tuple[str, ...], is_open: bool) -> None:
+    made = journey(ASSUMED, token=Token(MSG_ID, 1, 1, born_ms=BASE, linked=True, assumed=codes))
+    (row,) = journeys.events(made, Reader(words(), UTC)).rows
+    assert ("mq-between" in str(row[0])) is is_open

@@ -58,7 +58,9 @@ def events(journey: Journey, reader: Reader, run: str | None = None) -> Table:
         if run is not None and event.source == "line":
             evidence = link(evidence, reader.href("lines", run=run, ids=journey.id))
         mark = [tag("b", "⚠ ", class_="mq-warning")] if place in journey.doubtful else []
-        at = journeys.when_text(event, words, reader.instant)
+        at: Any = journeys.when_text(event, words, reader.instant)
+        if event.is_open:  # from one instant to another: on one line it would push the text out of sight
+            at = tag("span", at, class_="mq-between")
         source = words(f"message.source_{journeys.source_of(event)}")
         body.append([at, tag("span", *mark, text, class_="mq-topic"), event.who, step, source, evidence])
     return Table(words("message.journey"), columns, body)
