@@ -151,10 +151,10 @@ def names_new_errors(tab: Visit, log: Path) -> None:
 
 
 def test_files_are_followed_and_every_page_draws_itself_again(browser: Browser, running: Console, logs: Path) -> None:
-    followed = logs / "followed"
+    runs = Runs(running.runs)
+    followed = logs / f"followed{len(runs.list())}"  # of this try alone
     followed.mkdir()
     (followed / "app.log").write_text(log(100), encoding="utf-8")
-    runs = Runs(running.runs)
     with visit(browser, running.url) as tab:
         page = tab.page
         page.goto(f"{running.url}/runs")

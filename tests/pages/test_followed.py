@@ -104,7 +104,7 @@ def test_a_page_is_drawn_again_after_three_times_what_it_took(monkeypatch: pytes
     """What a page takes is known only when it has been drawn; else it would be drawn all the time."""
     clock = SimpleNamespace(now=100.0)
     monkeypatch.setattr(follow, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    drawn = follow._Drawn(clock.now, 1.0, follow.LIVE)
+    drawn = follow._Drawn(clock.now, 1.0, follow.LIVE, False)
     clock.now += 0.5
     assert not drawn.is_old(2.0, follow.LIVE) and drawn.seconds == 0.5
     clock.now += 0.5 * (follow.REST_RATIO - 1)
@@ -118,3 +118,12 @@ def test_the_bar_does_not_take_its_own_first_look_for_the_end_of_its_page(open_p
     found(shared(1))
     app = open_page("findings", run=RUN)
     assert app.session_state[follow._DRAWN].seconds is None
+
+
+def test_a_pause_draws_once_what_the_bar_has_said() -> None:
+    """The bar counts before its page is drawn again; a pause must not take it back to what is drawn."""
+    live = follow._Drawn(100.0, 1.0, follow.LIVE, is_held=False)
+    assert live.must_catch_up(2.0) and not live.must_catch_up(3.0)
+    assert not follow._Drawn(100.0, 2.0, follow.LIVE, is_held=True).must_catch_up(3.0), "drawn while it was paused"
+    same = follow._Drawn(100.0, 1.0, follow.LIVE, is_held=False)
+    assert not same.must_catch_up(1.0) and not same.must_catch_up(2.0), "what is new after the pause waits"

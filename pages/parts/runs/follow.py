@@ -32,6 +32,7 @@ class _Drawn:
     began: float
     stamp: float
     pace: float
+    is_held: bool  # paused, with the tables of that moment
     seconds: float | None = None
 
     def is_old(self, stamp: float, pace: float) -> bool:
@@ -41,6 +42,11 @@ class _Drawn:
             self.seconds = age
         return age > REST_RATIO * self.seconds and (stamp, pace) != (self.stamp, self.pace)
 
+    def must_catch_up(self, stamp: float) -> bool:
+        """Whether a pause begins with newer tables than those in sight, whose counts the bar has said already."""
+        is_behind, self.is_held = not self.is_held and stamp != self.stamp, True
+        return is_behind
+
 
 def has_tables(run: Run) -> bool:
     """Whether files are or were followed into a run that pages can show although it has not ended well."""
@@ -49,7 +55,8 @@ def has_tables(run: Run) -> bool:
 
 def bar(run: Run) -> None:
     """Above a page of a scan that goes on; the page is drawn again when there are other tables."""
-    drawn = _Drawn(time.monotonic(), run_tables.stamp(run), _pace(run))
+    paused = st.session_state.get("follow-paused", False)
+    drawn = _Drawn(time.monotonic(), run_tables.stamp(run), _pace(run), paused)
     st.session_state.pop(_DRAWN, None)
     if is_live(run):
         st.session_state[_SUMMARY] = run.summary
@@ -83,8 +90,10 @@ def _ticking(run: Run) -> None:
     if job is None or follow is None:
         st.rerun()
     drawn = st.session_state.get(_DRAWN)  # none while the page itself is drawn
-    if drawn is not None and drawn.is_old(run_tables.stamp(run), _pace(run)) and not paused:
-        st.rerun()
+    if drawn is not None:
+        stamp, drawn.is_held = run_tables.stamp(run), drawn.is_held and paused
+        if drawn.must_catch_up(stamp) if paused else drawn.is_old(stamp, _pace(run)):
+            st.rerun()
     texts = [follow_texts.standing(follow, words, shown.zone), *run_texts.sizes(summary, words)]
     texts += follow_texts.left_out(follow, words)
     texts += [words("follow.paused")] if paused else []
