@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from idcore.answers.lookup import LookupService, progress
 from idcore.answers.lookup.queries import GroupQuery
 from idcore.answers.lookup.store_groups import OfTopic
+from idcore.answers.lookup.ways import USUAL_LIMIT
 from idcore.presentation.html import groups as html
 from idcore.rocketmq.remoting.errors import TooManyLookups
 from pages.parts.messages import groups
@@ -74,6 +77,22 @@ def test_the_progress_of_a_group_begins_with_the_verdict(
     text = texts(app).replace(" ", "")
     assert all(part.replace(" ", "") in text for part in wanted), texts(app)
     assert app.query_params["cluster"] == "one" and app.query_params["group"] == "billing"
+
+
+def test_what_a_group_is_behind_is_a_link_to_these_messages(cluster: Progressing, open_page: Open) -> None:
+    cluster.sides["%DLQ%billing"] = 0, 3
+    app = press(open_page("groups", topic="Orders", group="billing"), "Show")
+    ways = [dict(parse_qsl(unescape(at))) for at in re.findall(r'href="lookup\?([^"]+)"', shown(app))]
+    first = {way["queue"]: way for way in ways if way["way"] == "queue"}
+    behind = {at: offset for at, offset in cluster.offsets["billing"].items() if offset < cluster.ends[at]}
+    assert set(first) == {f"a:{at}:{offset}" for at, offset in behind.items()} != set()
+    for at, offset in behind.items():
+        way = first[f"a:{at}:{offset}"]
+        assert (way["topic"], way["cluster"]) == ("Orders", "one")
+        assert int(way.get("limit", "1")) == min(cluster.ends[at] - offset, USUAL_LIMIT)
+    assert [way["dead_letters"] for way in ways if way["way"] == "dead_letters"] == ["billing"]
+    app = open_page("lookup", **first[max(first)])
+    assert not app.exception and first[max(first)]["queue"] in [box.value for box in app.text_input]
 
 
 def test_asked_again_it_has_a_rate_and_says_both_times(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import shutil
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -153,6 +156,11 @@ def test_groups_of_a_store_lead_to_their_queues(
     assert all_of_them in shown(app) and "group=retry_group&amp;" in shown(app) and not app.exception
     page = shown(app := open_page("groups", store=str(store), topic="VectorTopic", group="retry_group", lang=lang))
     assert one in page and "705" in page and "%DLQ%retry_group" in page and "2026-" in page and not app.exception
+    ways = [dict(parse_qsl(unescape(at))) for at in re.findall(r'href="store\?([^"]+)"', page)]
+    assert {way["topic"] for way in ways} == {"VectorTopic", "%RETRY%retry_group", "%DLQ%retry_group"}
+    for way in ways:  # the first record that the group has not consumed, its retries, its dead letters
+        leads = shown(open_page("store", **(way | {"lang": lang})))
+        assert (f"{int(way['offset']):,}" if "offset" in way else way["topic"]) in leads
     app = open_page("groups", store=str(store), topic="No<b>", group="nobody", lang=lang)
     assert "No&lt;b&gt;" in shown(app) and not app.exception
 

@@ -160,8 +160,17 @@ def furthest_behind(progress: Progress) -> list[QueueState]:
     return sorted(progress.queues, key=lambda queue: (-(queue.lag or 0), queue.broker, queue.queue))
 
 
-def queues(shown: Sequence[QueueState], progress: Progress, before: Progress | None, reader: Reader) -> Html:
-    """The queues: how far behind, where, since when; with an earlier answer also how fast."""
+def queues(
+    shown: Sequence[QueueState],
+    progress: Progress,
+    before: Progress | None,
+    waiting: Callable[[QueueState], str],
+    reader: Reader,
+) -> Html:
+    """The queues: how far behind, where, since when; with an earlier answer also how fast.
+
+    `waiting`: the address of the messages that a group has not consumed in a queue.
+    """
     words, unknown = reader.words, reader.words("groups.not_known")
 
     def none(queue: QueueState) -> str:
@@ -183,6 +192,10 @@ def queues(shown: Sequence[QueueState], progress: Progress, before: Progress | N
     def owner(queue: QueueState) -> str:
         return unknown if queue.owners is None else words("comma").join(queue.owners) or none(queue)
 
+    def lag(queue: QueueState) -> Html | str:
+        text = number(queue.lag)
+        return link(text, waiting(queue)) if queue.lag and queue.offset is not None and not progress.static else text
+
     def offset(queue: QueueState) -> str:
         return none(queue) if queue.offset is None else f"{queue.offset:,}"
 
@@ -190,7 +203,7 @@ def queues(shown: Sequence[QueueState], progress: Progress, before: Progress | N
     columns = [
         _column("broker", words, lambda queue: queue.broker, mono=True),
         _column("queue", words, name, right=True),
-        _column("lag", words, lambda queue: number(queue.lag), right=True),
+        _column("lag", words, lag, right=True),
         *(seen_twice if before is not None else []),
         _column("in_flight", words, lambda queue: number(queue.in_flight), right=True),
         _column("offset", words, offset, right=True),
@@ -239,9 +252,13 @@ def clients(progress: Progress, reader: Reader) -> Html:
     return listed(columns, progress.members[:MOST_ROWS], words("groups.clients"))
 
 
-def sides(progress: Progress, reader: Reader) -> Html | None:
-    """The group's own topics; None without any."""
+def sides(progress: Progress, held: Callable[[SideTopic], str], reader: Reader) -> Html | None:
+    """The group's own topics; None without any. `held`: the address of the messages of one; empty without one."""
     words = reader.words
+
+    def messages(side: SideTopic) -> Html | str:
+        way = held(side) if side.held else ""
+        return link(number(side.held), way) if way else number(side.held)
 
     def waiting(side: SideTopic) -> str:
         if side.kind == "dead":
@@ -251,7 +268,7 @@ def sides(progress: Progress, reader: Reader) -> Html | None:
     columns = [
         _column("topic", words, lambda side: side.topic, mono=True),
         _column("kind", words, lambda side: words(f"groups.{side.kind}")),
-        _column("held", words, lambda side: f"{side.held:,}", right=True),
+        _column("held", words, messages, right=True),
         _column("waiting", words, waiting, right=True),
         _column("last", words, lambda side: reader.stamp(side.last_ms), mono=True),
     ]

@@ -8,9 +8,9 @@ from functools import partial
 
 import streamlit as st
 
-from idcore.answers.lookup import Answer
+from idcore.answers.lookup import Answer, Way, ways
 from idcore.answers.lookup.groups import groups_of, progress_of
-from idcore.answers.lookup.progress import QUEUE_COLUMNS, Progress
+from idcore.answers.lookup.progress import QUEUE_COLUMNS, Progress, QueueState, SideTopic
 from idcore.answers.lookup.queries import GroupQuery, GroupReadings
 from idcore.answers.lookup.sentences import groups_text, progress_texts
 from idcore.base.catalogue import Words
@@ -139,14 +139,14 @@ def _board(auto: bool, view: View) -> None:
         st.info(remarks, icon=":material/info:")
     if (place := groups.position(kept.asked.at, progress, words)) is not None:
         show_html(place)
-    cut = _queues(progress, before, view)
+    cut = _queues(kept.asked, progress, before, view)
     if (facts := groups.consumption(progress, view)) is not None:
         show_html(facts)
         show_html(groups.clients(progress, view))
         if len(progress.members) > groups.MOST_ROWS:
             most, of = f"{groups.MOST_ROWS:,}", f"{len(progress.members):,}"
             small_print([words("groups.cut_rows", n=most, of=of)])
-    if (sides := groups.sides(progress, view)) is not None:
+    if (sides := groups.sides(progress, partial(_held, kept.asked, view), view)) is not None:
         show_html(sides)
     asked = groups.asked_text(kept.asked, progress, before, view)
     notes = [asked, cut, words("groups.at_most"), words("groups.in_flight")]
@@ -154,12 +154,28 @@ def _board(auto: bool, view: View) -> None:
     _rests_on(kept, view)
 
 
-def _queues(progress: Progress, before: Progress | None, view: View) -> str:
+def _waiting(asked: GroupQuery, view: View, queue: QueueState) -> str:
+    """The list of the messages that the group has not consumed in a queue, from its offset on."""
+    first, most = max(queue.offset or 0, queue.begin or 0), max(1, min(queue.lag or 1, ways.USUAL_LIMIT))
+    way = Way("queue", asked.topic, broker=queue.broker, queue=queue.queue, offset=first, limit=most)
+    return view.href("lookup", way=way.kind, cluster=asked.cluster, **way.params())
+
+
+def _held(asked: GroupQuery, view: View, side: SideTopic) -> str:
+    """The list of the dead letters of the group."""
+    if side.kind != "dead":
+        return ""
+    way = Way("dead_letters", group=asked.group)
+    return view.href("lookup", way=way.kind, cluster=asked.cluster, **way.params())
+
+
+def _queues(asked: GroupQuery, progress: Progress, before: Progress | None, view: View) -> str:
     """The queues, those furthest behind first; what to say of the ones left out."""
     words, ordered = view.words, groups.furthest_behind(progress)
     if not ordered:
         return ""
-    show_html(groups.queues(ordered[: groups.MOST_ROWS], progress, before, view))
+    waiting = partial(_waiting, asked, view)
+    show_html(groups.queues(ordered[: groups.MOST_ROWS], progress, before, waiting, view))
     table = export.csv_table(QUEUE_COLUMNS, (queue.row for queue in ordered))
     download(words("csv.of_chart"), table, "queues.csv", key="groups-csv")
     cut = words("groups.cut", n=f"{groups.MOST_ROWS:,}", of=f"{len(ordered):,}")

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from idcore.answers.lookup import store_groups as core
+from idcore.answers.lookup.progress import QueueState, SideTopic
 from idcore.answers.lookup.sentences import evidence_sentences, progress_texts
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.presentation.html import groups as html
@@ -62,6 +63,17 @@ def _href(view: View, each: core.OfTopic) -> str:
     return view.href("groups", topic=each.topic, group=each.row.group, **stores.opened())
 
 
+def _waiting(topic: str, view: View, queue: QueueState) -> str:
+    """The records of a queue from the offset of the group on."""
+    first = max(queue.offset or 0, queue.begin or 0)
+    return view.href("store", topic=topic, queue=str(queue.queue), offset=str(first), **stores.opened())
+
+
+def _held(view: View, side: SideTopic) -> str:
+    """The queues of a topic of the group's own."""
+    return view.href("store", topic=side.topic, **stores.opened())
+
+
 def _one(evidence: StoreEvidence, topic: str, group: str, view: View) -> None:
     """The queues of a group, those furthest behind first, and its own topics."""
     words, seen = view.words, core.progress_of(evidence, topic, group)
@@ -74,9 +86,9 @@ def _one(evidence: StoreEvidence, topic: str, group: str, view: View) -> None:
         if (place := html.position(st.query_params.get("at", ""), progress, words)) is not None:
             show_html(place)
         ordered, _ = page_of(html.furthest_behind(progress), "store_queues_page")
-        show_html(html.queues(ordered, progress, None, view))
+        show_html(html.queues(ordered, progress, None, partial(_waiting, topic, view), view))
         pager(progress.queues, "store_queues_page")
-        if (sides := html.sides(progress, view)) is not None:
+        if (sides := html.sides(progress, partial(_held, view), view)) is not None:
             show_html(sides)
     back = partial(into_address, dict.fromkeys(("topic", "group", "at")))
     st.button(words("groups.store_all"), icon=":material/arrow_back:", type="tertiary", on_click=back)
