@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,16 @@ from idcore.operations.model import (
 )
 from idcore.operations.starting import Input, begin
 from idcore.operations.texts import TEXT
-from idcore.presentation.triage import find_anything, finding_rows, finding_texts, line_filter, run_rows, run_tables
+from idcore.presentation.reader import Reader
+from idcore.presentation.triage import (
+    find_anything,
+    finding_rows,
+    finding_texts,
+    host_rows,
+    line_filter,
+    run_rows,
+    run_tables,
+)
 from idcore.presentation.triage import lines as line_texts
 from idcore.presentation.triage.find_anything import Known
 from idcore.runs.run_facts import UNENDED
@@ -166,7 +176,8 @@ def _findings(asked: CallArguments, caller: Caller) -> Result:
         raise refuse("no_table", name=run.name, table="findings")
     findings = run_tables.frame(run, "findings", cut=False)
     chosen = finding_rows.select(findings, asked["severity"], asked["code"]) if not findings.empty else findings
-    head = {"said": finding_texts.findings_sentence(findings, run.summary or {}, asked.words).replace("**", "")}
+    said = finding_texts.findings_sentence(findings, run.summary or {}, asked.words)
+    head = {"said": (said + host_rows.silent_in(run, Reader(asked.words, UTC))).replace("**", "")}
     lang = asked.words.lang
     items = (
         finding_texts.item_of(int(number), row, lang)

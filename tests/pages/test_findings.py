@@ -161,6 +161,23 @@ def test_reports_hold_subjects_ids_advice_and_versions(tmp_path: Path, lang: str
     assert "<svg" in report.html(run, view) and "<script" not in report.html(run, view)
 
 
+def test_a_host_that_sends_no_more_is_said_where_findings_are(tmp_path: Path, open_page: Open) -> None:
+    """No rule finds it, and Producers says it: whoever reads the findings alone would take all for well."""
+    hosts = (("0A000007", 600), ("0A000008", 240), ("0A000009", 600))
+    each = (
+        f"msgId={host}0D5818B4AAC2{1_000_000 + step * 1_000:08X}{step:04X} sent"
+        for host, seconds in hosts
+        for step in range(seconds)
+    )
+    run, view = judged(tmp_path, "\n".join(each) + "\n"), View(words("en"), UTC, "UTC", "chosen", "light")
+    said = "10.0.0.8 has no ID after"
+    page = re.sub(r"[*\\\\]|<[^>]*>", "", shown(open_page("findings", run=RUN)))
+    assert said in page and "10.0.0.9 has no ID" not in page
+    assert said in report.markdown(run, view).replace("*", "")
+    assert said in re.sub("<[^>]*>", "", report.html(run, view))
+    assert said not in re.sub("<[^>]*>", "", shown(open_page("findings", run=RUN, host="10.0.0.9"))), "filtered"
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [

@@ -9,7 +9,14 @@ import pandas as pd
 from idcore.base.catalogue import Words, upper
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, emphasised, fold, join, link, table, tag
-from idcore.presentation.triage import evidence_tables, evidence_texts, finding_report, finding_rows, finding_texts
+from idcore.presentation.triage import (
+    evidence_tables,
+    evidence_texts,
+    finding_report,
+    finding_rows,
+    finding_texts,
+    host_rows,
+)
 from idcore.presentation.triage.finding_lines import MOST_LINES, LogLines
 from idcore.presentation.triage.finding_rows import Kind, Part, Row
 from idcore.presentation.triage.scope import UNLIMITED
@@ -184,7 +191,8 @@ def report_head(title: str, run: Run, findings: pd.DataFrame, reader: Reader, ad
     """How a report of a scan begins: its name, what was found, the way to it."""
     words = reader.words
     yield tag("h1", title)
-    yield tag("p", emphasised(finding_texts.findings_sentence(findings, run.summary or {}, words)))
+    said = finding_texts.findings_sentence(findings, run.summary or {}, words)
+    yield tag("p", emphasised(said + host_rows.silent_in(run, reader)))
     if address:
         yield tag("p", link(words("report.open"), address), class_="faint")
 

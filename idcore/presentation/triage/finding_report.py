@@ -13,7 +13,14 @@ from idcore.intake.allowed import is_copy
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markdown import code, escaped, fenced
 from idcore.presentation.reports.markup import Column
-from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, run_texts
+from idcore.presentation.triage import (
+    evidence_tables,
+    evidence_texts,
+    finding_rows,
+    finding_texts,
+    host_rows,
+    run_texts,
+)
 from idcore.presentation.triage.finding_lines import LogLines, rows_of
 from idcore.presentation.triage.finding_rows import Kind, Part, Row, evidence_of
 from idcore.presentation.triage.lines import folders_of
@@ -71,7 +78,7 @@ def markdown(
     words = reader.words
     text = [
         f"# {escaped(run_texts.plain_title(run, words))}",
-        finding_texts.findings_sentence(findings, run.summary or {}, words),
+        finding_texts.findings_sentence(findings, run.summary or {}, words) + host_rows.silent_in(run, reader),
         *([words("report.link", address=address)] if address else []),
     ]
     for part in parts_of(finding_rows.kinds(findings)):

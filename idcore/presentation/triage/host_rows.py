@@ -16,9 +16,10 @@ from idcore.answers.findings import gaps
 from idcore.base.catalogue import Words
 from idcore.presentation import times
 from idcore.presentation.reader import Reader
-from idcore.presentation.triage import strokes
+from idcore.presentation.triage import run_tables, strokes
 from idcore.presentation.triage.activity import LEAST_SILENCE, binned, is_silent
 from idcore.presentation.triage.processes import assumed, countable
+from idcore.runs.runs import Run
 
 GROUPED = 30  # from so many hosts on they can be grouped
 CELLS = 60  # of a strip
@@ -226,6 +227,17 @@ def silent_text(hosts: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
     if last - first <= LEAST_SILENCE:
         return words("producers.silent_at_once", at=reader.second(last) + assumed, **how_many)
     return words("producers.silent_many", **how_many, **named[0])
+
+
+def silent_in(run: Run, reader: Reader) -> str:
+    """The same of a scan, next to its findings; nothing of a list, a store, or more hosts than a page holds."""
+    summary = run.summary or {}
+    if summary.get("is_list") or run.store is not None or run_tables.is_large("hosts", run_tables.rows(run, "hosts")):
+        return ""
+    hosts = run_tables.frame(run, "hosts", cut=False)
+    if hosts.empty or silent(hosts).empty:
+        return ""
+    return silent_text(hosts, reader, reader.words.assumed(run_tables.totals(run).assumed))
 
 
 def largest(hosts: pd.DataFrame) -> tuple[list[str], float] | None:
