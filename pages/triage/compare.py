@@ -84,9 +84,10 @@ with st.container(horizontal=True, gap="medium"):
     rows = partial(compared.frame, found.rows, found)
     download(words("compare.counts"), lambda: export.csv_frame(rows()), "compare.csv", key="compare-csv")
     for side in compared.SIDES:
-        if ids := found.ids[side]:
-            label = words(f"compare.ids_{side}", n=compared_texts.kinds_of(found, side, words))
-            text = partial(compared.one_a_line, ids)
-            download(label, text, f"only_{side}.txt", key=f"compare-{side}", mime="text/plain")
+        for group in (compared.MESSAGE, compared.STORED):
+            if ids := found.alone(side, group):
+                label = words(f"compare.ids_{side}", n=words.count(f"{group}_id", len(ids)))
+                name, key = f"only_{side}_{group}.txt", f"compare-{side}-{group}"
+                download(label, partial(compared.one_a_line, ids), name, key=key, mime="text/plain")
 asked = any(name in st.query_params for name in RANGE)
 small_print([*compared_texts.notes(run, found, bool(in_range), asked, shown), zone_note(shown)])

@@ -135,6 +135,22 @@ class Compared:
         found = (made for (of, _, name), made in self.generated.items() if (of, name) == (side, subject))
         return next((made.assumed for made in found), ())
 
+    def alone(self, side: str, group: str) -> list[str]:
+        """The kept ids of a group that this side has alone; none where the other side never names that group."""
+        if not all(self.sums(group)[:2]):
+            return []
+        return [text for row in self.rows if GROUPS[row.kind] == group for text in self.alone_of(side, row)]
+
+    def alone_of(self, side: str, row: Difference) -> Sequence[str]:
+        """The same of one row."""
+        samples = row.only_before if side == "before" else row.only_after
+        return self.whose.get((side, row.kind, row.subject), samples)
+
+    @property
+    def group(self) -> str:
+        """What stands for messages: msgIds, or offsetMsgIds where not both sides have msgIds. A message has both."""
+        return MESSAGE if all(self.sums(MESSAGE)[:2]) else STORED
+
     def can_differ(self, kind: str) -> bool:
         """Whether both sides have ids of this group; else none of them is missing from the other."""
         before, after, _ = self.sums(GROUPS[kind])
@@ -678,13 +694,11 @@ def by_place(rows: Sequence[Difference]) -> dict[str, list[tuple[str, int, int, 
 
 
 def largest(comparison: Compared, side: str) -> list[Difference]:
-    """The rows with ids that only this side has, most first: of msgIds, or of offsetMsgIds where not both sides have
-    msgIds. A message has both, and is counted once."""
-    group = MESSAGE if all(comparison.sums(MESSAGE)[:2]) else STORED
+    """The rows with ids that only this side has, most first, so that a message is counted once (`Compared.group`)."""
     rows = [
         row
         for row in comparison.rows
-        if only(row, side) and GROUPS[row.kind] == group and comparison.can_differ(row.kind)
+        if only(row, side) and GROUPS[row.kind] == comparison.group and comparison.can_differ(row.kind)
     ]
     return sorted(rows, key=lambda row: (-only(row, side), row.subject))
 

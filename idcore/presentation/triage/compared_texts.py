@@ -87,7 +87,7 @@ def headline(run: Run, comparison: Compared, reader: Reader) -> str:
     Of the input that has more alone; empty where both are the same, or cannot be compared.
     """
     words = reader.words
-    group = MESSAGE if all(comparison.sums(MESSAGE)[:2]) else STORED
+    group = comparison.group
     before, after, both = comparison.sums(group)
     if not before or not after or before == after == both:
         return ""
@@ -109,17 +109,6 @@ def headline(run: Run, comparison: Compared, reader: Reader) -> str:
         n, ids = f"{only(row, side):,}", words(f"compare.ids_of_{GROUPS[row.kind]}")
         parts.append(words("compare.headline_place", n=n, all=f"{gone_there:,}", kind=ids, who=row.origin.brief))
     return words("compare.between").join(parts)
-
-
-def kinds_of(comparison: Compared, side: str, words: Words) -> str:
-    """How many IDs of each kind the file of a side has: `809 msgIds + 809 offsetMsgIds`; of a cut file the sum."""
-    numbers = {
-        group: sum(only(row, side) for row in comparison.rows if GROUPS[row.kind] == group)
-        for group in (MESSAGE, STORED)
-    }
-    if sum(numbers.values()) != len(comparison.ids[side]):
-        return words.count("id", len(comparison.ids[side])).replace("**", "")
-    return " + ".join(words.count(f"{group}_id", n).replace("**", "") for group, n in numbers.items() if n)
 
 
 def is_even(comparison: Compared, side: str) -> bool:
