@@ -546,6 +546,10 @@ def test_processes_that_miss_ids_at_once_are_said_before_the_widest_gap() -> Non
     assert "**4 processes miss IDs at the same time**, between **2026-11-01 08:01:00** and **08:02:30 +08:00**" in said
     assert "(1 min 29 s)" in said and "The widest gap" not in said
     assert finding_texts.at_once(together, view) in said
+    three = gap_rows((60, 150.5), (59.2, 150), (60.5, 151))
+    (kind,) = finding_rows.kinds(three)
+    assert kind.grouped and "**3 processes miss IDs at the same time**" in finding_texts.headline(three, view)
+    assert not any(kind.grouped for kind in finding_rows.kinds(gap_rows((60, 90), (100, 120), (130, 140))))
     for apart in (gap_rows((60, 90), (100, 120), (130, 140), (150, 160)), gap_rows((60, 90), (60, 90))):
         assert finding_texts.at_once(apart, view) == ""
         assert "The widest gap" in finding_texts.headline(apart, view) or len(apart) < 3

@@ -137,8 +137,10 @@ class Kind:
 
     @property
     def grouped(self) -> bool:
-        """Whether they are shown together: many of them would hide all others."""
-        return self.number > MOST_APART
+        """Whether they are shown together: many of them would hide all others, and gaps at once are one event."""
+        if self.number > MOST_APART:
+            return True
+        return self.code == GAPS and common_gap(row for _, row in self.rows) is not None
 
     def spans(self) -> pd.Series:
         """The first and the last time of each row that has one, one after the other."""
