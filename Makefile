@@ -69,7 +69,8 @@ dist: setup-dev   ## the package: wheel, sdist and the list of its parts (SBOM, 
 	@$(PY) -W ignore::UserWarning -m cyclonedx_py requirements requirements.lock --pyproject pyproject.toml --mc-type application \
 	  --output-reproducible -o dist/rocketmq-ids.cdx.json
 
-page: setup       ## a page that decodes IDs without a server: dist/rocketmq-ids/ and dist/rocketmq-ids.html
+page:             ## a page that decodes IDs without a server: dist/rocketmq-ids/ and dist/rocketmq-ids.html
+	@$(PYTHON) scripts/setup.py --venv $(VENV) --first
 	@$(PY) scripts/make_page.py
 
 site: setup-dev   ## the documents as a site with search, which needs no network: dist/site/

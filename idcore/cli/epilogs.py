@@ -51,7 +51,7 @@ EPILOGS = {
         ),
         (
             (0, "done"),
-            (1, "some input could not be read: standard error names it, the rest is done"),
+            (1, "some input could not be read: standard error names it; all that could be read is done"),
             USAGE,
             (3, "the scan could not be done; one line says why"),
             (130, "cancelled by Ctrl-C, SIGTERM or SIGHUP; DIR is unchanged"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]  # of a clone
 CONSOLE = frozenset({"streamlit", "plotly", "authlib", "httpx", "prometheus_client", "starlette", "uvicorn"})
 MCP = frozenset({"mcp", "mcp_types", "anyio"})
 SCAN = frozenset(
@@ -17,5 +19,7 @@ def missing_package(problem: Exception) -> str | None:
     extra = "mcp" if module in MCP else "console" if module in CONSOLE else "scan" if module in SCAN else None
     if extra is None:
         return None
+    if (ROOT / "scripts" / "setup.py").is_file():
+        return f"this needs {module}, which `make setup` installs in {ROOT}"
     command = f"{sys.executable} -m pip install 'rocketmq-ids[{extra}]'"
     return f"this needs {module}, which the extra {extra!r} brings: {command}"

@@ -23,8 +23,8 @@ Python of `.venv` (`. .venv/bin/activate`). Results go to standard output. Error
 [tables.md](tables.md) has the columns and the keys of the output.
 
 Sizes of `--split-size` are bytes, or a number with k, M or G. Times are ISO 8601. A time without a zone is in the zone
-of `--zone`. `--format` has the same four forms everywhere. `table` is for people, and `csv` for spreadsheets. `json`
-and `jsonl` are JSON with an object on each line. Colours are only on a terminal, and not if `NO_COLOR` is set.
+of `--zone`. `--format` means the same everywhere. `table` is for people, and `csv` for spreadsheets. `json` and
+`jsonl` are JSON with an object on each line. Colours are only on a terminal, and not if `NO_COLOR` is set.
 
 In `csv`, and in each CSV of the pages, a text that a spreadsheet would run gets an apostrophe in front. It begins with
 `=`, `+`, `-`, `@`, the wide form of one of these, a tab or a line end. Inside a text the same holds behind a semicolon,

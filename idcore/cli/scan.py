@@ -172,7 +172,10 @@ def _scanned(paths: list[str], out: Path, asked: ScanOptions, names: dict[str, s
     from idcore.spark.watch import Cancelled
 
     def work(stop: threading.Event) -> dict[str, Any]:
-        return scan(paths, out, asked, _show if sys.stderr.isatty() else None, stop, names)
+        if not sys.stderr.isatty():
+            return scan(paths, out, asked, None, stop, names)
+        _say(words()("terminal.spark"))
+        return scan(paths, out, asked, _show, stop, names)
 
     def interrupted(over: threading.Event) -> NoReturn:
         over.wait(_PATIENCE)
@@ -194,6 +197,11 @@ def _show(progress: Progress) -> None:
     done, total, left = progress.bytes_done, progress.bytes_total, progress.seconds_left
     line = progress_text(done, total, progress.ids, progress.seconds, left, words())
     line += words()("scan.judging") if progress.phase == "judging" else ""
+    _say(line)
+
+
+def _say(line: str) -> None:
+    """In the place of what was said before."""
     print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
 

@@ -77,8 +77,22 @@ def document(base: str) -> dict[str, Any]:
     }
 
 
+# What a place to read from needs besides the permission of the operation.
+_OF_PLACES = {"cluster": "look_up"} | dict.fromkeys(("path", "first_path", "second_path", "store"), "folders")
+
+
+def _permission(one: Operation) -> str:
+    """What a call needs, and what more if it names a place."""
+    given = [arg.name for arg in one.arguments if arg.name in _OF_PLACES and _OF_PLACES[arg.name] != one.needs]
+    needs = [(None, one.needs), *((name, _OF_PLACES[name]) for name in given)]
+    parts = []
+    for place, permission in needs:
+        text = f"{permission} ({', '.join(PERMISSIONS[permission].roles)})"
+        parts.append(f"with {place} also {text}" if place else text)
+    return f"Permission: {'; '.join(parts)}."
+
+
 def _operation(one: Operation) -> dict[str, Any]:
-    needs = PERMISSIONS[one.needs]
     problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     # Lines are a stream of their own, which no generator of clients reads whole: the page and docs/api.md have them.
     answer = {"application/json": {"schema": one.output_schema}}
@@ -86,7 +100,7 @@ def _operation(one: Operation) -> dict[str, Any]:
     return {
         "operationId": one.name,
         "summary": one.summary,
-        "description": f"Permission: {needs.name} ({', '.join(needs.roles)}).",
+        "description": _permission(one),
         "parameters": _QUERY,
         "requestBody": body,
         "responses": {"200": {"description": "the answer, a part of it at a time", "content": answer}}
@@ -112,7 +126,6 @@ def page(base: str) -> str:
 
 
 def _section(one: Operation, address: str) -> str:
-    needs = PERMISSIONS[one.needs]
     rows: list[tuple[str, ...]] = [
         (f"<code>{arg.name}</code>{' (required)' if arg.required else ''}", escape(arg.meaning), escape(arg.wanted))
         for arg in one.arguments
@@ -124,7 +137,7 @@ def _section(one: Operation, address: str) -> str:
     same = f" The same items: <code>rocketmq-ids {one.command} --format json</code>." if one.command else ""
     return (
         f'<h2 id="{one.name}">{one.name}</h2><p>{escape(one.summary)} '
-        f'<span class="faint">Permission: {needs.name} ({", ".join(needs.roles)}).{same}</span></p>'
+        f'<span class="faint">{_permission(one)}{same}</span></p>'
         f"<pre>{escape(curl)}</pre>"
         + _table(("argument", "meaning", "what may be given"), rows)
         + _table(("key of the answer", "meaning"), [(f"<code>{f.name}</code>", escape(f.meaning)) for f in explained])

@@ -21,7 +21,7 @@ ROLES: dict[Role, str] = {  # and what each is for
     "viewer": "decode, and see their own scans",
     "triage": "scan folders of the server, compare, and open scans that others share",
     "look-up": "ask clusters, each by its name",
-    "bodies": "see bodies of messages, next to another role that finds them",
+    "bodies": "see bodies of messages that another role of theirs finds",
     "admin": "have everybody's scans, and see how the console is set up",
 }
 EVERY_ROLE = tuple(ROLES)

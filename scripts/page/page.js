@@ -24,6 +24,7 @@ function say(key, values = {}) {
 
 function show(answer) {
   at("answer").innerHTML = answer.html;
+  at("answer").ariaBusy = "false";
   for (const link of at("answer").querySelectorAll('a[href=""]')) link.replaceWith(...link.childNodes);
   csv = answer.csv;
   at("csv").hidden = !csv;
@@ -43,7 +44,11 @@ function ask() {
     say("offline.sample");
     return;
   }
-  if (!ready) return say("offline.loading");
+  if (!ready) {
+    show({ html: "", csv: "" });  // the sample's card would be taken for that of this ID
+    return say("offline.loading");
+  }
+  at("answer").ariaBusy = "true";
   say("offline.working");
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   worker.postMessage({ turn: ++turn, text, lang, zone, now: Date.now(), any: at("any").checked });

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from scripts import pyodide
 from tests.browser.harness import ROOT
@@ -124,6 +124,25 @@ def test_it_says_what_the_command_says_in_two_languages_and_keeps_markup_as_text
     expect(page.locator("h1")).to_have_text("Decode RocketMQ message IDs")
     own = served.rpartition("/")[0]
     assert all(url.startswith((own, "blob:")) for url in asked)
+    page.context.close()
+
+
+def test_an_id_of_the_address_never_stands_above_the_card_of_the_sample(browser: Browser, served: str) -> None:
+    """While the decoder loads the card of the sample would be taken for that of the ID, and it says "certain"."""
+    held: list[Route] = []
+    page = browser.new_context(locale="en-US").new_page()
+    page.route("**/worker.js", lambda route: held.append(route))
+    page.goto(served)
+    expect(page.locator("#answer")).to_contain_text("172.17.0.1")
+    page.goto(f"{served}#id=0A2C0311378C18B4AAC237FF22CF0384")
+    for _ in range(2):  # the address changes, then the page is opened by it
+        expect(page.locator("#box")).to_have_value("0A2C0311378C18B4AAC237FF22CF0384")
+        expect(page.locator("#answer")).to_be_empty()
+        expect(page.locator("#state")).to_have_text("The decoder is loading…")
+        page.reload()
+    page.unroute("**/worker.js")
+    page.reload()
+    expect(page.locator("#answer")).to_contain_text("10.44.3.17", timeout=120_000)
     page.context.close()
 
 
