@@ -25,7 +25,7 @@ heading("page.findings")
 run = opened.run_of("findings")
 in_range, wanted = time_range.bar(run, shown, page="findings"), chips.asked("findings")
 every = cache.frame(run, "findings")
-ranged = findings_in_range.narrowed(every, in_range, partial(diagnosis.process_of, run))
+ranged = findings_in_range.narrowed(every, in_range, partial(diagnosis.process_of, run, in_range))
 found = scope.findings(ranged, wanted)
 if not run.has("findings"):
     st.info(words("findings.older"), icon=":material/info:")

@@ -37,6 +37,7 @@ from idcore.presentation.triage import (
     strokes,
 )
 from idcore.presentation.triage import time_range as core
+from idcore.presentation.triage.findings_in_range import Known
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import Run
 from idcore.scan.local import scan_local
@@ -523,7 +524,7 @@ def test_a_finding_in_a_range_counts_the_gaps_that_touch_it(seed: int) -> None:
     other = row | {"code": "restart", "severity": "info", "evidence": json.dumps({"process": process})}
     found = pd.DataFrame([row, other])
     shown = after(chance.randrange(420), chance.choice([0.5, 7, 60, 5_000]))
-    known = findings_in_range.narrowed(found, shown, lambda _: (process, points))
+    known = findings_in_range.narrowed(found, shown, lambda _: Known(process, points))
     rows = points.to_dict("records")
     gaps = [  # slow: every instant between two IDs that follow each other
         (one["sent_at"], two["sent_at"], two["missing_before"])
@@ -549,6 +550,34 @@ def test_a_finding_in_a_range_counts_the_gaps_that_touch_it(seed: int) -> None:
     assert finding_texts.headline(known, reader(SHANGHAI)).startswith(f"**{max(widths)} ID")
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_a_finding_in_a_range_counts_the_wraps_and_the_ids_there(seed: int) -> None:
+    chance = random.Random(seed)
+    process, points = chains(chance)
+    evidence = {"process": process, "ids": [], "sent_at": []}
+    row = {"code": "counter_wrap", "severity": "info", "subject": "x", "count": 9, "evidence": json.dumps(evidence)}
+    row |= {"values": "{}", "certainty": None}
+    row |= {"first_sent_at": pd.Timestamp(START), "last_sent_at": pd.Timestamp(START + timedelta(hours=2))}
+    gaps = row | {"code": "missing_ids", "evidence": json.dumps(evidence | {"variant": "gaps", "gaps": []})}
+    shown = after(chance.randrange(420), chance.choice([60, 5_000]))
+    known = findings_in_range.narrowed(pd.DataFrame([row, gaps]), shown, lambda _: Known(process, points, 700))
+    inside = points[shown.contains(points["sent_at"])].index
+    wraps = [  # slow: each ID below the one in front of it
+        (one, two)
+        for one, two in pairwise(points.to_dict("records"))
+        if one["chain"] == two["chain"] and two["counter"] < one["counter"]
+        if shown.contains(pd.Series([two["sent_at"]])).all()
+    ]
+    own = known[known["code"] == "counter_wrap"]
+    assert len(own) == bool(wraps) and (not wraps or own["count"].iloc[0] == len(wraps)), inside
+    if wraps:
+        said = dict(finding_rows.evidence_of(own.iloc[0].to_dict()))
+        assert [UniqId.from_hex(text).counter for text in said["ids"]][:2] == [one["counter"] for one in wraps[0]]
+    for gone in known[known["code"] == "missing_ids"].to_dict("records"):
+        said = dict(finding_rows.evidence_of(gone))
+        assert said["produced"] == 700 + gone["count"] and said["distinct"] == 700
+
+
 @pytest.mark.parametrize(
     ("begin", "length", "generated", "seen"),
     [(500, 200, 455, 52), (700, 50, 355, 2), (0, 7_000, 1_199, 424)],  # around the hole, inside of it, all
@@ -569,7 +598,7 @@ def test_in_a_range_of_a_sample_only_its_holes_are_gaps(begin: float, length: fl
 
     def within(begin: float, length: float) -> pd.DataFrame:
         shown = after(begin, length)
-        return findings_in_range.narrowed(pd.DataFrame([row]), shown, lambda _: (process, pd.DataFrame(rows)))
+        return findings_in_range.narrowed(pd.DataFrame([row]), shown, lambda _: Known(process, pd.DataFrame(rows)))
 
     assert within(0, 300).empty, "what is usual in this sample is no gap"
     found = within(begin, length)
@@ -582,7 +611,7 @@ def test_in_a_range_of_a_sample_only_its_holes_are_gaps(begin: float, length: fl
 
 def test_without_a_range_findings_are_those_of_the_scan(indexed: Run) -> None:
     found = indexed.table("findings").to_pandas()
-    assert findings_in_range.narrowed(found, ALL_TIMES, lambda _: (None, pd.DataFrame())).equals(found)
-    whole = findings_in_range.narrowed(found, after(-9, 1e6), lambda _: (None, pd.DataFrame()))
+    assert findings_in_range.narrowed(found, ALL_TIMES, lambda _: Known(None, pd.DataFrame())).equals(found)
+    whole = findings_in_range.narrowed(found, after(-9, 1e6), lambda _: Known(None, pd.DataFrame()))
     dated = found[found["first_sent_at"].notna()]
     assert sorted(whole.index) == sorted(dated.index), "what is not looked up keeps its figures"

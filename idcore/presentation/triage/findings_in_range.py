@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,12 +20,23 @@ from idcore.presentation.triage.time_range import TimeRange, instant_text
 
 _OF_HOLES = {"hole", "holes"}  # in a sample, whose other gaps are usual
 _OF_GAPS = {None, "one", "one_gap", "gaps", "uncertain"} | _OF_HOLES  # variants that gaps make
-# A process of a scan by its key, and its points, both empty where there are none.
-Find = Callable[[str], tuple[Mapping[Any, Any] | None, pd.DataFrame]]
+WRAP = "counter_wrap"
+
+
+class Known(NamedTuple):
+    """A process of a scan, its points, and how many of its IDs are in the range, where that is counted."""
+
+    process: Mapping[Any, Any] | None
+    points: pd.DataFrame
+    ids: int | None = None
+
+
+Find = Callable[[str], Known]  # by its key
 
 
 def narrowed(findings: pd.DataFrame, shown: TimeRange, find: Find) -> pd.DataFrame:
-    """The findings that overlap a range. Of gaps those in it are counted; without one there the finding is left out.
+    """The findings that overlap a range. Of gaps and wraps those in it are counted; without one there the finding is
+    left out.
 
     A gap belongs to a range if any instant from the ID below it to the ID above it is in the range.
     """
@@ -48,16 +59,16 @@ def narrowed(findings: pd.DataFrame, shown: TimeRange, find: Find) -> pd.DataFra
 
 def _row(row: Mapping[Any, Any], shown: TimeRange, find: Find) -> Mapping[Any, Any] | None:
     evidence = finding_rows.evidence_of(row)
+    if row["code"] == WRAP and evidence.process is not None:
+        return _of_wraps(row, shown, find(process_key(evidence.process)))
     if not isinstance(evidence, MissingEvidence) or evidence.process is None or evidence.variant not in _OF_GAPS:
         return row
     if evidence.explained:  # which counters the items of batches used is in the lines, not in the points
         return row
-    process, points = find(process_key(evidence.process))
+    process, points, ids = find(process_key(evidence.process))
     if process is None or points.empty or not points["sent_at"].notna().all():
         return row
-    ordered = points.sort_values(["track", "chain", "position"], kind="stable")
-    same = ordered.duplicated(["track", "chain"])
-    below = ordered.shift().where(same)
+    ordered, below, same = _pairs(points)
     gap = same & (ordered["missing_before"] > 0) & shown.overlaps(below["sent_at"], ordered["sent_at"])
     of_holes = evidence.variant in _OF_HOLES
     told = gap & _holes(process, ordered, same) if of_holes else gap
@@ -72,12 +83,46 @@ def _row(row: Mapping[Any, Any], shown: TimeRange, find: Find) -> Mapping[Any, A
     touched = shown.contains(ordered["sent_at"]) | gap | gap.shift(-1, fill_value=False)
     spans = ordered[touched].groupby(["track", "chain"])["position"].agg(["min", "max"])
     missing, produced = ordered.loc[gap, "missing_before"].sum(), (spans["max"] - spans["min"] + 1).sum()
+    if ids:  # else of the points: between two of them a range cuts off some IDs
+        produced = ids + missing
     changed = dict(evidence) | _figures(places, int(missing), int(produced), of_holes)
     return dict(row) | {
         "count": sum(one["missing"] for one in places),
         "evidence": json.dumps(changed, default=str),
         "first_sent_at": first,
         "last_sent_at": last,
+    }
+
+
+def _pairs(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
+    """The points in the order of their counters, the one below each, and which have one below."""
+    ordered = points.sort_values(["track", "chain", "position"], kind="stable")
+    same = ordered.duplicated(["track", "chain"])
+    return ordered, ordered.shift().where(same), same
+
+
+def _of_wraps(row: Mapping[Any, Any], shown: TimeRange, known: Known) -> Mapping[Any, Any] | None:
+    """The wraps of a counter in a range. One belongs to it that ends there."""
+    process, points, _ = known
+    if process is None or points.empty or not points["sent_at"].notna().all():
+        return row
+    ordered, below, same = _pairs(points)
+    told = same & (ordered["counter"] < below["counter"]) & shown.contains(ordered["sent_at"])
+    if not told.any():
+        return None
+    passed = ordered.loc[told, "position"] - below.loc[told, "position"] + below.loc[told, "counter"]
+    sides = zip(below[told].to_dict("records"), ordered[told].to_dict("records"), strict=True)
+    pairs = [point for side in sides for point in side][: limits.MOST_IDS]
+    changed = {
+        "ids": [id_text(process, int(one["elapsed_ms"]), int(one["counter"])) for one in pairs],
+        "sent_at": [instant_text(one["sent_at"].to_pydatetime()) for one in pairs],
+        "places": [],
+    }
+    return dict(row) | {
+        "count": int((passed // COUNTER_WRAP).sum()),
+        "evidence": json.dumps(dict(finding_rows.evidence_of(row)) | changed, default=str),
+        "first_sent_at": ordered.loc[told, "sent_at"].min(),
+        "last_sent_at": ordered.loc[told, "sent_at"].max(),
     }
 
 

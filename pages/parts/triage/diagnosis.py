@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -29,7 +28,8 @@ from idcore.presentation.triage import (
 )
 from idcore.presentation.triage.finding_lines import LogLines, lines_before
 from idcore.presentation.triage.finding_rows import Kind, Part, Row, evidence_of, onward, tokens
-from idcore.presentation.triage.processes import assumed, process_key
+from idcore.presentation.triage.findings_in_range import Known
+from idcore.presentation.triage.processes import assumed, find_process, process_key
 from idcore.presentation.triage.scope import UNLIMITED
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import Run
@@ -164,11 +164,15 @@ def proof(row: Row, run: Run, view: View, key: str, in_range: TimeRange = ALL_TI
             page_link(page, words(f"findings.to_{page}"), icon=ICONS[page], run=run.name, **shown_by)
 
 
-def process_of(run: Run, key: str) -> tuple[dict[Any, Any] | None, pd.DataFrame]:
-    """A process by its key, and its points."""
+def process_of(run: Run, in_range: TimeRange, key: str) -> Known:
+    """A process by its key, its points, and how many of its IDs a range has."""
     rows = shared.find_row(run, key)
-    row = None if rows.empty else rows.iloc[0].to_dict()
-    return row, pd.DataFrame() if row is None else cache.points(run, row)
+    if rows.empty:
+        return Known(None, pd.DataFrame())
+    row, counted = rows.iloc[0].to_dict(), cache.in_range(run, in_range)
+    place = find_process(counted.processes, key) if counted.exact else None
+    ids = None if place is None else int(counted.processes.loc[place, "distinct"])
+    return Known(row, cache.points(run, row), ids)
 
 
 def log_lines(run: Run, rows: Iterable[Row] = ()) -> LogLines:
