@@ -395,7 +395,7 @@ def test_each_filter_is_in_the_address_and_counts_what_is_under_it(tmp_path: Pat
     assert severities(app) == ["All 25", "Warnings 25"]
     text = shown(app)
     assert text.count("finding=") == 5 * 2 and "20 more findings of this kind" in text
-    assert "link-local" not in text.split("found nothing here")[0]
+    assert "link-local" not in text.split("found nothing in this scan")[0]
     app = open_page("findings", run=RUN, kind="pid_erased", severity="info")
     assert app.selectbox("kind").value == "pid_erased", "nothing has both: the kind stays"
     assert "severity" not in app.query_params
@@ -550,6 +550,8 @@ def test_processes_that_miss_ids_at_once_are_said_before_the_widest_gap() -> Non
     (kind,) = finding_rows.kinds(three)
     assert kind.grouped and "**3 processes miss IDs at the same time**" in finding_texts.headline(three, view)
     assert not any(kind.grouped for kind in finding_rows.kinds(gap_rows((60, 90), (100, 120), (130, 140))))
+    for part, name in ((three, "IDs missing from this input"), (three.head(0), "")):
+        assert list(finding_texts.kind_names(part, view.words).values()) == ([name] if name else [])
     for apart in (gap_rows((60, 90), (100, 120), (130, 140), (150, 160)), gap_rows((60, 90), (60, 90))):
         assert finding_texts.at_once(apart, view) == ""
         assert "The widest gap" in finding_texts.headline(apart, view) or len(apart) < 3

@@ -1210,7 +1210,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "findings.to_brokers": "Its broker on the page Brokers",
     "findings.to_fates": "Delivery of these messages",
     "findings.no_groups": "No finding is about consumer groups. Delivery shows which messages they have not consumed",
-    "findings.silent": "{n} found nothing here. That does not prove that every message arrived.",
+    "findings.silent": "{n} found nothing in this scan. That does not prove that every message arrived.",
     "to": "to",
     "colon": "{name}: ",
     "when.other": "IDs generated {when}",
@@ -2676,11 +2676,11 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "meaning.restart.loop_among": "{subject} restarted {count:,} times, {loop:,} of them within {loop_seconds}, which looks like a crash loop. Each time its counter dropped to almost 0, too early for a wrap",
     "meaning.counter_wrap": {
         "one": "the counter of {subject} wrapped from 65,535 to 0 once, which is normal",
-        "other": "the counter of {subject} wrapped from 65,535 to 0 {count:,} times, which is normal",
+        "other": "the counter of {subject} wrapped {count:,} times, from 65,535 to 0, which is normal",
     },
     "meaning.counter_wrap.uncertain": {
         "one": "the counter of {subject} wrapped from 65,535 to 0 at least once; more wraps may be hidden between IDs that are far apart",
-        "other": "the counter of {subject} wrapped from 65,535 to 0 at least {count:,} times; more wraps may be hidden between IDs that are far apart",
+        "other": "the counter of {subject} wrapped at least {count:,} times, from 65,535 to 0; more wraps may be hidden between IDs that are far apart",
     },
     "meaning.stored_copies": {
         "one": "{count:,} message of {subject} was stored more than once under the same msgId",

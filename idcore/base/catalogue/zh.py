@@ -1172,7 +1172,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "findings.to_brokers": "在 Broker 页查看",
     "findings.to_fates": "查看这些消息的消费情况",
     "findings.no_groups": "没有与消费组有关的诊断。在“消费情况”页查看各消费组未消费的消息",
-    "findings.silent": "{n}没有发现问题。这不证明每条消息都已到达。",
+    "findings.silent": "{n}在此扫描中没有发现问题。这不证明每条消息都已到达。",
     "to": "至",
     "colon": "{name}：",
     "when.other": "ID 生成于 {when}",

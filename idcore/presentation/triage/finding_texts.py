@@ -60,9 +60,17 @@ def option(name: str, numbers: Mapping[str, int], words: Words) -> str:
     return words(f"findings.show_{name}", n=f"{numbers.get(name, sum(numbers.values())):,}")
 
 
-def kind_option(code: str, numbers: Mapping[str, int], words: Words) -> str:
-    """A code, or all of them, with its number, for the list next to the switch."""
-    name = finding_rows.title(code, words) if code in numbers else words("findings.every_kind")
+def kind_names(findings: pd.DataFrame, words: Words) -> dict[str, str]:
+    """The name of each code as its cards have it: that of a variant, if all its findings are of one."""
+    names: dict[str, set[str]] = {}
+    for row in findings.to_dict("records"):
+        names.setdefault(str(row["code"]), set()).add(finding_rows.title_of(row, words))
+    return {code: min(own) if len(own) == 1 else finding_rows.title(code, words) for code, own in names.items()}
+
+
+def kind_option(code: str, numbers: Mapping[str, int], names: Mapping[str, str], words: Words) -> str:
+    """A code, or all of them, with its number, for the list next to the switch. `names`: of the codes."""
+    name = names[code] if code in numbers else words("findings.every_kind")
     return words("findings.kind_option", kind=name, n=f"{numbers.get(code, sum(numbers.values())):,}")
 
 

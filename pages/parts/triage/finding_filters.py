@@ -26,9 +26,10 @@ def choose(findings: pd.DataFrame, view: View) -> pd.DataFrame:
     label, text = words("findings.severity"), lambda name: finding_texts.option(name, severities, words)
     severity = filters.one_of(st.segmented_control, "severity", options, label, text, required=True, **HIDDEN)
     chosen = None if severity == ALL else severity
-    codes = finding_rows.numbers(finding_rows.select(findings, chosen), "code")
+    offered = finding_rows.select(findings, chosen)
+    codes, names = finding_rows.numbers(offered, "code"), finding_texts.kind_names(offered, words)
     options = [ALL, *codes]
-    label, text = words("findings.kind"), lambda code: finding_texts.kind_option(code, codes, words)
+    label, text = words("findings.kind"), lambda code: finding_texts.kind_option(code, codes, names, words)
     kind = filters.one_of(st.selectbox, "kind", options, label, text, width=240, **HIDDEN)
     # also where the address asked for what is not offered
     into_address({"severity": chosen, "kind": None if kind == ALL else kind})
