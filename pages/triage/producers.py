@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from idcore.presentation.html import tables
+from idcore.presentation.triage import in_range as in_range_core
 from idcore.presentation.triage import line_filter, sentences
 from idcore.presentation.triage.activity import binned, step_text
 from idcore.presentation.triage.processes import countable, find_process, sorted_processes
@@ -33,15 +34,20 @@ if time_range.says_none(run, in_range, shown, "producers"):
     small_print(shared.notes(run, shown))
     session.stop()
 found = cache.in_range(run, in_range) if in_range else None
+asked = st.query_params.get_all("host") or [wanted.process.split("~")[0]] * bool(wanted.process)
+chosen = filters.known("host", asked, cache.where(run, "hosts", host=asked)["host"].tolist())
+of_chosen = in_range_core.of_hosts(found, chosen) if found is not None and chosen else found
 hosts = found.hosts if found is not None else hosts
 count = len(hosts) if found is not None else cache.rows(run, "hosts")
 
 # show
 counted = (
     sentences.producers(cache.totals(run), count, shown, cache.all_judged(run), run.summary)
-    if found is None
-    else sentences.producers_in(found, shown)
+    if of_chosen is None
+    else sentences.producers_in(of_chosen, shown)
 )
+if chosen and found is None:
+    counted = words("producers.of_all", said=counted)
 hosts_list.headline(run, found, counted, shown)
 notes = shared.notes(run, shown)
 if found is not None and (undated := int(processes["first_sent_at"].isna().sum())):
@@ -51,8 +57,6 @@ if hosts.empty:
     session.stop()
 
 # chart
-chosen = st.query_params.get_all("host") or [wanted.process.split("~")[0]] * bool(wanted.process)
-chosen = filters.known("host", chosen, cache.where(run, "hosts", host=chosen)["host"].tolist())
 hosts_list.show(run, hosts, chosen, found, in_range, shown)
 of_host, marked = st.container(), {}
 activity, least = time_range.activity(run, in_range, chosen)

@@ -352,6 +352,10 @@ def test_the_strip_of_a_row_is_when_its_hosts_were_busy() -> None:
     found, step, ends = host_rows.strips(activity, ["a", "b"], str, pd.Timedelta(minutes=1))
     assert step == pd.Timedelta(minutes=1) and ends == (minutes[0], minutes[0] + pd.Timedelta(minutes=10))
     assert found["a"] == [1, 0.5, 0, 0, 0, 0, 0, 0, 0, 0.25] and found["b"][0] == 1 and not any(found["b"][1:])
+    whole = minutes[0] - pd.Timedelta(minutes=5), minutes[0] + pd.Timedelta(minutes=14, seconds=59)
+    alone, _, ends = host_rows.strips(activity, ["b"], str, pd.Timedelta(minutes=1), whole)
+    assert ends == (whole[0], minutes[0] + pd.Timedelta(minutes=15)) and len(alone["b"]) == 20
+    assert alone["b"][5] == 1 and sum(alone["b"]) == 1, "a host that stopped does not fill its strip"
     both, _, _ = host_rows.strips(activity, ["all"], lambda _: "all", pd.Timedelta(minutes=1))
     assert both["all"][0] == 1 and both["all"][1] == pytest.approx(2 / 11)
 

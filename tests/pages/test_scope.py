@@ -129,6 +129,18 @@ def test_a_host_travels_and_a_chip_removes_it(open_page: Open, run: Run) -> None
     assert "host" not in app.query_params and not [one for one in app.button if one.key == "filter-chip-host"]
 
 
+def test_the_figures_above_a_list_of_one_host_are_its_own(open_page: Open, run: Run) -> None:
+    rows = run.table("processes").to_pandas()
+    mine = rows[rows["host"] == QUIET]
+    whole = {"from": "2026-11-01T00:00:00Z", "to": "2026-12-01T00:00:00Z"}
+    app = open_page("producers", run=run.name, host=QUIET, **whole)
+    counted = f"{len(mine)} process" + ("es" if len(mine) > 1 else "")
+    said = re.sub(r"[*\\\\]|<[^>]*>", "", shown(app))
+    assert f"In this time range: 1 host, {counted}, {mine['distinct'].sum():,} distinct msgIds" in said
+    app = open_page("producers", run=run.name, host=QUIET)
+    assert "All hosts: " in shown(app) and "All hosts: " not in shown(open_page("producers", run=run.name))
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("page", ["producers", "counters", "brokers", "findings", "lines"])
 def test_each_page_says_what_does_not_narrow_it(open_page: Open, run: Run, page: str, lang: str) -> None:

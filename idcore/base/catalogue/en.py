@@ -844,6 +844,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "sort.first": "First seen",
     "sort.host": "Host",
     "producers.said": "**{processes}** on **{hosts}** generated **{produced}**{span}. This input has **{ids}** ({seen}); {parts}.",
+    "producers.of_all": "All hosts: {said}",
     "producers.said_uncounted": "**{processes}** on **{hosts}** generated the **{ids}** of this input{span} ({seen}).",
     "producers.said_shared": " {n} shared by several processes at the same time.",
     "producers.said_clients": " Besides, **{n}** with 5.x msgIds ({ids}), which contain no host address, are not counted here.",

@@ -830,6 +830,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "sort.first": "最早出现",
     "sort.host": "主机",
     "producers.said": "**{hosts}**上的 **{processes}**{span}共生成 **{produced}**，本次输入中有 **{ids}**（{seen}）；{parts}。",
+    "producers.of_all": "全部主机：{said}",
     "producers.said_uncounted": "该输入中的 **{ids}**（{seen}）由 **{hosts}**上的 **{processes}**{span}生成。",
     "producers.said_shared": "有 {n}被同时运行的多个进程共用。",
     "producers.said_clients": "另有 **{n}** 使用 5.x msgId（{ids}），其中不含主机地址，此处不计入。",

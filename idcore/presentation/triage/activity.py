@@ -70,10 +70,20 @@ def bars(
     ]
 
 
-def binned(activity: pd.DataFrame, order: list[str], least: pd.Timedelta = MINUTE) -> tuple[pd.DataFrame, pd.Timedelta]:
-    """Host x time, empty cells left empty, in at most so many steps; the step. `least`: what `minute` is exact to."""
+Ends = tuple[pd.Timestamp, pd.Timestamp]
+
+
+def binned(
+    activity: pd.DataFrame, order: list[str], least: pd.Timedelta = MINUTE, within: Ends | None = None
+) -> tuple[pd.DataFrame, pd.Timedelta]:
+    """Host x time, empty cells left empty, in at most so many steps; the step.
+
+    `least`: what `minute` is exact to. `within`: what is shown at least, by default from the first ID to the last.
+    """
     rows = activity[activity["host"].isin(order)]
     first, last = rows["minute"].min(), rows["minute"].max()
+    if within is not None:
+        first, last = min(first, within[0].floor(least)), max(last, within[1].floor(least))
     step = natural_step(last - first + least, CELLS, least)
     grid = rows.assign(cell=rows["minute"].dt.floor(step)).groupby(["host", "cell"])["ids"].sum().unstack()
     whole = pd.date_range(first.floor(step), last.floor(step), freq=step)

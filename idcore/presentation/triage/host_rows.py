@@ -17,7 +17,7 @@ from idcore.base.catalogue import Words
 from idcore.presentation import times
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage import run_tables, strokes
-from idcore.presentation.triage.activity import LEAST_SILENCE, binned, is_silent
+from idcore.presentation.triage.activity import LEAST_SILENCE, Ends, binned, is_silent
 from idcore.presentation.triage.processes import assumed, countable
 from idcore.runs.runs import Run
 
@@ -132,11 +132,16 @@ def _lies_in(name: str, network: ipaddress.IPv4Network | ipaddress.IPv6Network) 
 
 
 def strips(
-    activity: pd.DataFrame, names: Sequence[str], name: Callable[[str], str], least: pd.Timedelta
+    activity: pd.DataFrame,
+    names: Sequence[str],
+    name: Callable[[str], str],
+    least: pd.Timedelta,
+    within: Ends | None = None,
 ) -> tuple[dict[str, list[float]], pd.Timedelta, tuple[pd.Timestamp, pd.Timestamp] | None]:
     """How busy each row was from step to step, from 0 to 1 of the busiest cell of its own; the step; the ends of all.
 
-    Each row has its own scale: how many it has is in the columns next to it. A strip shows when.
+    Each row has its own scale: how many it has is in the columns next to it. A strip shows when. `within`: what strips
+    show at least.
     """
     if activity.empty:
         return {}, least, None
@@ -145,7 +150,7 @@ def strips(
     own = [one for one in names if one in set(mine["host"])]
     if not own:
         return {}, least, None
-    grid, step = binned(mine, own, least)
+    grid, step = binned(mine, own, least, within)
     whole = grid.div(grid.max(axis=1), axis=0).fillna(0.0)
     by_host = {str(host): values for host, values in zip(whole.index, whole.to_numpy().tolist(), strict=True)}
     return by_host, step, (grid.columns[0], grid.columns[-1] + step)

@@ -5,7 +5,7 @@ The index of places has every ID with its millisecond. Tables by minute serve wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,12 @@ class InRange:
     hosts: pd.DataFrame
     count: int
     exact: bool
+
+
+def of_hosts(counted: InRange, hosts: Collection[str]) -> InRange:
+    """Of some of its hosts alone."""
+    own = [frame[frame["host"].isin(hosts)] for frame in (counted.processes, counted.hosts)]
+    return InRange(*own, len(own[0]), counted.exact)
 
 
 @dataclass(frozen=True, slots=True)

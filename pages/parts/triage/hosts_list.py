@@ -11,10 +11,10 @@ import streamlit as st
 from idcore.presentation import times
 from idcore.presentation.html import hosts as html
 from idcore.presentation.triage import finding_texts, host_rows
-from idcore.presentation.triage.activity import step_text
+from idcore.presentation.triage.activity import MINUTE, Ends, step_text
 from idcore.presentation.triage.in_range import InRange
 from idcore.presentation.triage.processes import process_key, several
-from idcore.presentation.triage.time_range import TimeRange
+from idcore.presentation.triage.time_range import MILLISECOND, TimeRange
 from idcore.runs.runs import Run
 from pages.parts import cache
 from pages.parts.triage import filters, shared, time_range
@@ -70,12 +70,14 @@ def show(
     beyond = shared.beyond(run, hosts, measure) if found is None else (0, 0)
     members = hosts["host"] if group != "host" else page["name"]
     activity, least = _activity(run, within, members, len(page))
-    strips, step, ends = host_rows.strips(activity, page["name"].tolist(), name, least)
+    # of few hosts out of many the strips show the time of all: else one that stopped would fill its strip
+    whole = _ends(run, within) if chosen or text else None
+    strips, step, ends = host_rows.strips(activity, page["name"].tolist(), name, least, whole)
     marks = {} if group != "host" else shared.host_codes(run, page["name"].tolist())
     look = html.Look(
         marks=marks,
         strips=strips,
-        span=_span(ends, view) + (view.words.assumed(cache.totals(run).assumed) if ends else ""),
+        span=_span(ends, step, view) + (view.words.assumed(cache.totals(run).assumed) if ends else ""),
         colours=view.palette.scale[2:8],
         run=run.name,
         within=within.params(),
@@ -126,7 +128,18 @@ def _activity(run: Run, within: TimeRange, members: pd.Series, rows: int) -> tup
     return time_range.activity(run, within, members.tolist())
 
 
-def _span(ends: tuple[pd.Timestamp, pd.Timestamp] | None, view: View) -> str:
+def _ends(run: Run, within: TimeRange) -> Ends | None:
+    """From when to when the scan has IDs, or its part in the range."""
+    totals = cache.totals(run)
+    if totals.first is None or totals.last is None:
+        return None
+    first = totals.first if within.begin is None else max(totals.first, within.begin)
+    last = totals.last if within.end is None else min(totals.last, within.end - MILLISECOND)
+    return (pd.Timestamp(first), pd.Timestamp(last)) if first <= last else None
+
+
+def _span(ends: Ends | None, step: pd.Timedelta, view: View) -> str:
     if ends is None:
         return view.words("producers.over_time")
-    return " – ".join(times.between(ends[0].to_pydatetime(), ends[1].to_pydatetime(), view.zone, by_minute=True))
+    by_minute = step >= MINUTE
+    return " – ".join(times.between(ends[0].to_pydatetime(), ends[1].to_pydatetime(), view.zone, by_minute=by_minute))
