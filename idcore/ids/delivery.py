@@ -168,6 +168,9 @@ class DeliveryReader:
     def line(self, number: int, text: str) -> Iterator[Delivery]:
         """What a line says, or the record that ends in front of it."""
         text = text.rstrip("\r\n")
+        if not text and not self._record and not self._tracks.in_table and not self._is_read_again:
+            self._before = number, text  # of a text of empty lines nothing more is asked
+            return
         if (margin := _MARGIN.match(text)) is not None:
             text = text[margin.end() :]
         if len(text) > _LONGEST:

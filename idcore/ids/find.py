@@ -163,6 +163,11 @@ class _Lines:
         self._open: list[Token] | None = None  # those of the line before, whose last may go on in the next
 
     def take(self, line: str, number: int) -> Iterator[Token]:
+        if not line:  # a text may be a million of them
+            yield from self._settle()
+            self._before = line
+            yield from self._records.take(line, [])
+            return
         line, grouped = joined_groups(whole_digits(line))
         joined = list(self._joined(line, number))
         own = [replace(one, whole="grouped") if one.text in grouped else one for one in _of_line(line, number)]
