@@ -177,7 +177,7 @@ def _findings(asked: CallArguments, caller: Caller) -> Result:
     findings = run_tables.frame(run, "findings", cut=False)
     chosen = finding_rows.select(findings, asked["severity"], asked["code"]) if not findings.empty else findings
     said = finding_texts.findings_sentence(findings, run.summary or {}, asked.words)
-    head = {"said": (said + host_rows.silent_in(run, Reader(asked.words, UTC))).replace("**", "")}
+    head = {"said": (said + host_rows.changes_in(run, Reader(asked.words, UTC))).replace("**", "")}
     lang = asked.words.lang
     items = (
         finding_texts.item_of(int(number), row, lang)

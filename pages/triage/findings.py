@@ -38,8 +38,8 @@ else:
     counted = finding_texts.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range))
 none = time_range.says_none(run, in_range, shown, "findings")
 if not none or len(ranged):  # a gap may be longer than the range
-    silent = "" if wanted or in_range else host_rows.silent_in(run, shown)
-    said(finding_texts.headline(found, shown), counted + silent)
+    changes = "" if wanted or in_range else host_rows.changes_in(run, shown)
+    said(finding_texts.headline(found, shown), counted + changes)
     diagnosis.ways_to_gap(found, run, shown)
 if len(found) < len(ranged):
     icon, without = ":material/filter_alt_off:", dict.fromkeys(scope.NAMES)

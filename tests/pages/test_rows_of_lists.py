@@ -263,6 +263,33 @@ def test_whose_silence_means_nothing_is_not_named(hosts: pd.DataFrame) -> None:
     assert host_rows.silent_text(hosts, reader()) == ""
 
 
+def side_by_side(*spans: tuple[int, int], each: int = 600) -> pd.DataFrame:
+    """Processes of one host, from second to second, next to a host that sends from 0 to 2,400."""
+    rows = [("10.0.0.1", *span) for span in spans] + [("10.0.0.2", 0, 2_400)]
+    frame = pd.DataFrame(rows, columns=["host", "first", "last"])
+    for name in ("first", "last"):
+        frame[f"{name}_sent_at"] = [pd.Timestamp(START + timedelta(seconds=at)) for at in frame[name]]
+    return frame.assign(ids=each, distinct=each)
+
+
+def test_a_process_that_follows_another_is_named_also_among_others_of_its_host() -> None:
+    def second(at: int) -> pd.Timestamp:
+        return pd.Timestamp(START + timedelta(seconds=at))
+
+    others = ((0, 2_400), (3, 2_399))
+    found = host_rows.replaced(side_by_side(*others, (0, 1_795), (1_806, 2_400)))
+    assert found == [("10.0.0.1", second(1_795), second(1_806))]
+    assert host_rows.replaced(side_by_side((0, 1_795), (1_806, 2_400))) == found, "one after the other"
+    for spans in (
+        (*others, (0, 1_795)),  # it ended
+        (*others, (1_806, 2_400)),  # another began
+        (*others, (0, 1_000), (1_806, 2_400)),  # long before
+        (*others, (0, 1_810), (1_806, 2_400)),  # at the same time
+    ):
+        assert host_rows.replaced(side_by_side(*spans)) == [], spans
+    assert host_rows.replaced(side_by_side(*others, (0, 1_795), (1_806, 2_400), each=9)) == [], "they send seldom"
+
+
 def sizes(*ids: int) -> pd.DataFrame:
     return hosts_until(*[600] * len(ids)).assign(distinct=ids)
 
@@ -281,7 +308,7 @@ PROCESS = ["host", "first_sent_at", "last_sent_at"]
 def lived(*lives: tuple[str, int, int]) -> pd.DataFrame:
     """Processes by host, from and until a second."""
     moments = [(host, START + timedelta(seconds=begin), START + timedelta(seconds=end)) for host, begin, end in lives]
-    return pd.DataFrame(moments, columns=PROCESS)
+    return pd.DataFrame(moments, columns=PROCESS).assign(ids=600)
 
 
 def test_a_process_that_begins_when_that_of_its_host_has_ended_is_said() -> None:

@@ -192,7 +192,7 @@ def report_head(title: str, run: Run, findings: pd.DataFrame, reader: Reader, ad
     words = reader.words
     yield tag("h1", title)
     said = finding_texts.findings_sentence(findings, run.summary or {}, words)
-    yield tag("p", emphasised(said + host_rows.silent_in(run, reader)))
+    yield tag("p", emphasised(said + host_rows.changes_in(run, reader)))
     if address:
         yield tag("p", link(words("report.open"), address), class_="faint")
 

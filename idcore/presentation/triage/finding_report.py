@@ -78,7 +78,7 @@ def markdown(
     words = reader.words
     text = [
         f"# {escaped(run_texts.plain_title(run, words))}",
-        finding_texts.findings_sentence(findings, run.summary or {}, words) + host_rows.silent_in(run, reader),
+        finding_texts.findings_sentence(findings, run.summary or {}, words) + host_rows.changes_in(run, reader),
         *([words("report.link", address=address)] if address else []),
     ]
     for part in parts_of(finding_rows.kinds(findings)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -25,6 +25,8 @@ GROUPED = 30  # from so many hosts on they can be grouped
 CELLS = 60  # of a strip
 NAMED = 3  # hosts of a sentence
 LARGE_SHARE, LARGE_TIMES = 0.3, 5  # of all messages, and of those of the next host
+LONGEST_RESTART = pd.Timedelta(minutes=10)
+MOST_CHANGES = 20_000  # processes
 MOST_JUDGED = 50  # processes of which more than a tenth is missing
 PointsOf = Callable[[Mapping[Any, Any]], pd.DataFrame]
 SORTS = ("messages", "missing", "ended", "host", "processes")
@@ -234,17 +236,6 @@ def silent_text(hosts: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
     return words("producers.silent_many", **how_many, **named[0])
 
 
-def silent_in(run: Run, reader: Reader) -> str:
-    """The same of a scan, next to its findings; nothing of a list, a store, or more hosts than a page holds."""
-    summary = run.summary or {}
-    if summary.get("is_list") or run.store is not None or run_tables.is_large("hosts", run_tables.rows(run, "hosts")):
-        return ""
-    hosts = run_tables.frame(run, "hosts", cut=False)
-    if hosts.empty or silent(hosts).empty:
-        return ""
-    return silent_text(hosts, reader, reader.words.assumed(run_tables.totals(run).assumed))
-
-
 def largest(hosts: pd.DataFrame) -> tuple[list[str], float] | None:
     """The few hosts that generate far more messages than all others, and their share of these; None where none do."""
     ranked = hosts.sort_values(["distinct", "host"], ascending=[False, True])
@@ -257,15 +248,33 @@ def largest(hosts: pd.DataFrame) -> tuple[list[str], float] | None:
 
 
 def replaced(processes: pd.DataFrame) -> list[tuple[str, datetime, datetime]]:
-    """Hosts on which each process begins after the one before has ended: when the last but one ended, the last began.
+    """Hosts on which a process ended and another began after it: when the one ended, and when the other began.
 
-    The latest first.
+    The latest first, of each host one. Where its processes run side by side, one ended that is silent while others go
+    on, and one began late, within ten minutes.
     """
     dated = processes.dropna(subset=["first_sent_at", "last_sent_at"]).sort_values(["host", "first_sent_at"])
     later = dated.assign(ended=dated.groupby("host")["last_sent_at"].shift()).dropna(subset="ended")
     one_by_one = (later["ended"] < later["first_sent_at"]).groupby(later["host"]).transform("all")
-    last = later[one_by_one].drop_duplicates("host", keep="last").sort_values("first_sent_at", ascending=False)
-    return list(zip(last["host"], last["ended"], last["first_sent_at"], strict=True))
+    last = later[one_by_one].drop_duplicates("host", keep="last")
+    found = list(zip(last["host"], last["ended"], last["first_sent_at"], strict=True))
+    found += _side_by_side(dated[~dated["host"].isin(last["host"])])
+    return sorted(found, key=lambda one: one[2], reverse=True)
+
+
+def _side_by_side(dated: pd.DataFrame) -> Iterator[tuple[str, datetime, datetime]]:
+    """The same of hosts whose processes run side by side."""
+    if dated.empty:
+        return
+    begin, end = dated["first_sent_at"].min(), dated["last_sent_at"].max()
+    figures = list(zip(dated["first_sent_at"], dated["last_sent_at"], dated["ids"], strict=True))
+    ended = dated[[is_silent(first, last, count, end) for first, last, count in figures]]
+    began = dated[[is_silent(begin, begin + (last - first), count, last) for first, last, count in figures]]
+    pairs = began.merge(ended, on="host", suffixes=("", "_ended"))
+    wait = pairs["first_sent_at"] - pairs["last_sent_at_ended"]
+    near = pairs[(wait > pd.Timedelta(0)) & (wait <= LONGEST_RESTART)].sort_values("first_sent_at")
+    for row in near.drop_duplicates("host", keep="last").to_dict("records"):
+        yield row["host"], row["last_sent_at_ended"], row["first_sent_at"]
 
 
 def changes(hosts: pd.DataFrame, processes: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
@@ -286,6 +295,18 @@ def changes(hosts: pd.DataFrame, processes: pd.DataFrame, reader: Reader, assume
         share = words.share(most[1], 1)
         text += words("producers.largest", names=names, share=share, hosts=words.count("host", len(hosts)))
     return text
+
+
+def changes_in(run: Run, reader: Reader) -> str:
+    """The same of a scan, next to its findings: no rule finds it, and all would seem well.
+
+    Nothing of a list, of a store, or of more processes than are worth the time.
+    """
+    summary, processes = run.summary or {}, run_tables.rows(run, "processes")
+    if summary.get("is_list") or run.store is not None or not 0 < processes <= MOST_CHANGES:
+        return ""
+    hosts, rows = (run_tables.frame(run, name, cut=False) for name in ("hosts", "processes"))
+    return changes(hosts, rows, reader, reader.words.assumed(run_tables.totals(run).assumed))
 
 
 def said(worst: Worst | None, shared: Sequence[str], reader: Reader) -> str:

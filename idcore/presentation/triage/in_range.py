@@ -52,8 +52,8 @@ class InRange:
 
 def of_hosts(counted: InRange, hosts: Collection[str]) -> InRange:
     """Of some of its hosts alone."""
-    own = [frame[frame["host"].isin(hosts)] for frame in (counted.processes, counted.hosts)]
-    return InRange(*own, len(own[0]), counted.exact)
+    processes, rows = (frame[frame["host"].isin(hosts)] for frame in (counted.processes, counted.hosts))
+    return InRange(processes, rows, len(processes), counted.exact)
 
 
 @dataclass(frozen=True, slots=True)

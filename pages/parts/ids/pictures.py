@@ -49,8 +49,8 @@ def verdict(run: Run, view: View) -> None:
             notes = words.listed(finding_texts.by_severity(numbers, words))
             label = words("verdict.only_info", findings=notes) if numbers else words("verdict.none")
             icon = ":material/check_circle:" if event is None else ":material/more_horiz:"
-            silent = host_rows.silent_in(run, view)  # no rule finds it, and all would seem well
-            page_link("findings", label + silent, icon=":material/info:" if silent else icon, run=run.name)
+            changes = host_rows.changes_in(run, view)  # no rule finds it, and all would seem well
+            page_link("findings", label + changes, icon=":material/info:" if changes else icon, run=run.name)
 
 
 def _said(kind: Kind, place: int, run: Run, words: Words) -> None:
