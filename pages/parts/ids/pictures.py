@@ -50,7 +50,9 @@ def verdict(run: Run, view: View) -> None:
             label = words("verdict.only_info", findings=notes) if numbers else words("verdict.none")
             icon = ":material/check_circle:" if event is None else ":material/more_horiz:"
             changes = host_rows.changes_in(run, view)  # no rule finds it, and all would seem well
-            page_link("findings", label + changes, icon=":material/info:" if changes else icon, run=run.name)
+            page_link(
+                "findings", f"{changes} {label}".strip(), icon=":material/info:" if changes else icon, run=run.name
+            )
 
 
 def _said(kind: Kind, place: int, run: Run, words: Words) -> None:
