@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from itertools import tee
 from typing import Self
 
 from idcore.base.catalogue import Words, words
-from idcore.ids.clock import Clock
+from idcore.ids.clock import Clock, ZoneSource
 from idcore.ids.dating import Dates
 from idcore.ids.describe import Seeds, item_of
 from idcore.ids.identify import Case, case_of
@@ -26,7 +26,7 @@ from idcore.intake.intake import (
     read_sources,
     rows_of,
 )
-from idcore.presentation import export
+from idcore.presentation import export, times
 from idcore.runs.runs import Run
 
 MOST_LINKED = 20  # ids that an address can carry
@@ -42,6 +42,7 @@ class Decoding:
     intake: Intake = field(default_factory=Intake)
     case: Case = "strict"
     reference: datetime | None = None  # "now" of the input, where it is not the reader's
+    scanned_in: tuple[tzinfo, ZoneSource] | None = None  # the zone of its scan: a colleague may have another one
     link: str | None = None
     unread: bool = False
     made: dict[_Zone, tuple[bytes, bytes]] = field(default_factory=dict)
@@ -59,6 +60,8 @@ class Decoding:
         if decoding.sources:
             decoding.intake = read_sources(decoding.sources, decoding.case)
             decoding.reference = datetime.fromisoformat(at) if isinstance(at, str) else None
+            zone, source = times.zone_of(str(run.options.get("zone"))), run.options.get("zone_source")
+            decoding.scanned_in = None if zone is None else (zone, "given" if source == "given" else "assumed")
         return decoding
 
     def again(self, case: Case) -> Self:
@@ -116,6 +119,13 @@ class Decoding:
     def where(self, words: Words) -> str:
         """What was read: so many lines of text, or so many files."""
         return words.count("file", len(self.sources)) if self.files else words.count("line", self.intake.lines)
+
+    def as_scanned(self, clock: Clock) -> Clock:
+        """A reader's clock; with the zone of the input's scan, where its reader chose none: else one ID has two times."""
+        if self.scanned_in is None or clock.zone_source == "given":
+            return clock
+        zone, source = self.scanned_in
+        return replace(clock, zone=zone, zone_source=source)
 
     def dating(self, clock: Clock) -> Clock:
         """A clock with what all lines prove together."""

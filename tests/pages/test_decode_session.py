@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -66,3 +68,21 @@ def test_a_comparison_is_not_opened_as_a_scan(open_page: Open, tmp_path: Path, r
     app = open_page("decode", run=run)
     assert app.error and not app.exception and "run" not in app.session_state
     assert app.session_state["decode"].state == "empty"
+
+
+def test_a_colleague_in_another_zone_sees_the_times_of_the_scan(open_page: Open, tmp_path: Path, run: str) -> None:
+    """Its findings and charts are dated as it was scanned: the same ID must have no other time above them."""
+    folder = tmp_path / "runs" / run
+    (folder / "input").mkdir()
+    (folder / "input" / "000-pasted.txt").write_text(f"msgId={ID} sent\nmsgId={ID[:-1]}1 sent\n")
+    facts = json.loads((folder / "run.json").read_text())
+    options = facts["options"] | {"zone": "Asia/Tokyo", "zone_source": "assumed", "at": "2026-11-21T01:55:00+00:00"}
+    (folder / "run.json").write_text(json.dumps(facts | {"options": options}))
+
+    def wall(**query: str) -> list[str]:
+        page = shown(open_page("decode", run=run, **query))
+        return re.findall(r"2026-11-\d\d \d\d:\d\d", page.split("Decoded IDs")[-1])[:1]
+
+    in_tokyo = wall(zone="Asia/Tokyo")  # chosen: what its reader says counts
+    assert wall() == [f"{datetime.fromisoformat(in_tokyo[0]) - timedelta(hours=9):%Y-%m-%d %H:%M}"]
+    assert wall(zone="UTC") == in_tokyo
