@@ -607,7 +607,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "range.strip_occurrence": "IDs by time, one bar for {step}",
     "range.strip_lacking": "Messages not consumed, by store time; one bar for {step}",
     "run.same": "{names} have identical content; their IDs are counted more than once.",
-    "run.deliveries_sampled": "What lines say of deliveries is a sample: {n} in {part} of {all} of text.",
+    "run.deliveries_sampled": "Attempts, retries and acknowledgements were looked for in {part} of the {all} of text: {n} found.",
     "run.case_lookalikes": "Strings that only look like IDs are decoded, as chosen.",
     "run.case_any": "IDs whose letters are all lower case are decoded as upper case, as chosen.",
     "run.zones": "The processes ran in {n} time zones ({names}); the processes table shows each zone and where it was found.",

@@ -596,7 +596,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "range.strip_occurrence": "各时间段的 ID 数，每根柱为 {step}",
     "range.strip_lacking": "未消费的消息数，按存储时间，每根柱为 {step}",
     "run.same": "内容相同的输入：{names}。其中的 ID 被重复计数。",
-    "run.deliveries_sampled": "日志行中的投递信息是抽样：文本共 {all}，读取了其中 {part}，找到{n}。",
+    "run.deliveries_sampled": "只在文本（共 {all}）的 {part} 中查找了消费、重试和确认：找到 {n}。",
     "run.case_lookalikes": "已按选择解码只是像 ID 的字符串。",
     "run.case_any": "按所选设置，全小写的 ID 已按大写解码。",
     "run.zones": "各进程分属 {n} 个时区（{names}）；进程表列出每个进程的时区及其来源。",
