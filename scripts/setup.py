@@ -420,7 +420,7 @@ def main() -> None:
     environment = Environment(options.venv.absolute(), options.dev, options.first)
     take(steps(options, environment), TOLD if options.behind else None)
     if options.first and ".first.stamp" in str([*environment.stamps]):
-        say("The console starts now and decodes. Charts, scans and findings follow in two to four minutes.")
+        say("What decodes is there. Behind the console `make run` adds charts and scans in two to four minutes.")
 
 
 if __name__ == "__main__":
