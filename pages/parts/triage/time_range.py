@@ -203,8 +203,13 @@ def boxes(chosen: TimeRange, shown: View, extent: tuple[datetime, datetime] | No
     st.caption(words("range.help", zone=shown.zone_name))
     with st.form(f"range-form-{state}", border=False):
         written = [
-            st.text_input(words(f"range.{name}"), key=f"range-{name}-{state}", value=core.written(moment, shown.zone))
-            for name, moment in zip((FROM, TO), ends, strict=True)
+            st.text_input(
+                words(f"range.{name}"),
+                key=f"range-{name}-{state}",
+                value=core.written(moment, shown.zone),
+                placeholder=core.written(known, shown.zone),  # as it is written, and what there is
+            )
+            for name, moment, known in zip((FROM, TO), ends, extent or (None, None), strict=True)
         ]
         if st.form_submit_button(words("range.show"), key=f"range-show-{state}"):
             day = chosen.begin or (extent[0] if extent else shown.now())
