@@ -38,21 +38,22 @@ known, within = brokers["address"].tolist(), time_range.bar(run, shown, page="br
 if time_range.says_none(run, within, shown, "brokers"):
     small_print(shared.notes(run, shown))
     session.stop()
-dated = broker_logs.logs_of(growth)
-parts = {address: part for address, log in dated.items() if (part := broker_logs.in_range(log, within))}
+dated = own = broker_logs.logs_of(growth)
 found = cache.brokers_in(run, within) if within else None
 if found is not None:
-    brokers, segments = found.brokers, found.segments
+    brokers, segments, growth = found.brokers, found.segments, found.growth
+    own = broker_logs.logs_of(growth)
     if brokers.empty:
         said(words("brokers.range_none"))
         small_print(shared.notes(run, shown))
         session.stop()
 brokers = brokers.sort_values(["ids", "address"], ascending=[False, True]).reset_index(drop=True)
-rates = broker_logs.speeds_of(brokers, growth, parts)
+parts = {address: part for address, log in own.items() if (part := broker_logs.in_range(log, within))}
+rates = broker_logs.speeds_of(brokers, growth, own)
 ends = segments.groupby("address")["segment"].agg(oldest="min", newest="max")
 kept = logs.retention()
 cut = kept.cut(shown.now(), shown.zone)
-rows = broker_rows.rows_of(brokers, segments, parts, rates, cut, logs.file_size(run), within)
+rows = broker_rows.rows_of(brokers, segments, own, rates, cut, logs.file_size(run), within)
 
 # show
 chosen = filters.known("broker", st.query_params.get_all("broker"), known)

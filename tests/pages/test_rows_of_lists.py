@@ -97,6 +97,15 @@ def test_an_outline_never_leaves_its_box(seed: int) -> None:
     assert [x for x, _ in corners] == sorted(x for x, _ in corners)
 
 
+def test_a_range_moves_the_strip_and_not_what_is_counted_of_the_whole_scan() -> None:
+    brokers, segments, speeds = broker_tables(LOGS)
+    within = TimeRange(START + timedelta(minutes=10), START + timedelta(minutes=15))
+    found = broker_rows.rows_of(brokers, segments, LOGS, speeds, START - timedelta(days=3), within=within)
+    assert [row.full_at for row in found] == [row.full_at for row in rows()]
+    assert [row.silent_since for row in found] == [row.silent_since for row in rows()]
+    assert all(len(a.strip) < len(b.strip) for a, b in zip(found, rows(), strict=True))
+
+
 def test_files_before_the_deletion_line_are_marked_and_counted() -> None:
     half = START + timedelta(minutes=30)
     (first, *_) = rows(half)

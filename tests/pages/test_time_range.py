@@ -28,6 +28,7 @@ from idcore.ids.origins import BrokerAddress
 from idcore.presentation.reports import roles
 from idcore.presentation.triage import (
     activity,
+    broker_logs,
     compared,
     finding_rows,
     finding_texts,
@@ -281,7 +282,7 @@ def test_the_brokers_of_all_times_are_those_of_the_scan_and_a_range_has_its_own(
     text = "".join(f"{one}, offsetMsgId={offset}\n" for one, offset in zip(sent, offsets, strict=True))
     run = indexed_run(tmp_path / "runs", text + f"offsetMsgId=0A2A0902{10_911:08X}{5:016X}\n")
     found = in_range.brokers_of_index(index_of(run), ALL_TIMES)
-    whole = run.table("brokers").to_pandas().iloc[:1].drop(columns="bytes_per_second")
+    whole = run.table("brokers").to_pandas().iloc[:1]
     assert found.undated == 1, "no msgId dates it"
     assert found.brokers[whole.columns].to_dict("records") == whole.to_dict("records")
     files = run.table("segments").to_pandas().iloc[:-1]
@@ -294,6 +295,30 @@ def test_the_brokers_of_all_times_are_those_of_the_scan_and_a_range_has_its_own(
     assert f"In this time range: <b>{part['distinct']} records</b>" in shown(page) and not page.exception
     page = open_page("brokers", run=RUN, **after(500, 2).params())
     assert "No ID of this scan is in this time range." in shown(page) and not page.exception
+
+
+def test_a_broker_of_a_range_grows_from_its_lowest_offset_there_to_its_highest(tmp_path: Path, open_page: Open) -> None:
+    """Slow in the whole minute of the range and fast after it: the rate of that minute is not that of the range."""
+    places = [n * 1_000 if n < 3_250 else 3_250_000 + (n - 3_250) * 9_000 for n in range(9_000)]
+    sent = [line for line in log().splitlines() if "0A2A0311" in line]
+    lines = [f"{one}, offsetMsgId=0A2A0901{10_911:08X}{at:016X}\n" for one, at in zip(sent, places, strict=True)]
+    run, text = indexed_run(tmp_path / "runs", "".join(lines)), {}
+    here = after(5, 65)
+    for line, place in zip(lines, places, strict=True):
+        at = MONTH + timedelta(milliseconds=UniqId.from_hex(line[line.index("=") + 1 :][:32]).elapsed)
+        if here.begin <= at < here.end:
+            text[place] = at
+    grown, seconds = max(text) - min(text), (text[max(text)] - text[min(text)]).total_seconds()
+    (broker,) = in_range.brokers_of_index(index_of(run), here).brokers.to_dict("records")
+    assert broker["bytes_per_second"] == pytest.approx(grown / seconds)
+    page = shown(open_page("brokers", run=RUN, lang="en", zone="UTC", **here.params()))
+    rate = broker_logs.rate_text(grown / seconds, WORDS)
+    assert f"grows by <b>{rate}</b>" in page and f"{WORDS.bytes(grown)} in {WORDS.duration(seconds)}: {rate}" in page
+    within = shown(open_page("brokers", run=RUN, lang="en", zone="UTC", **after(10, 20).params()))
+    assert WORDS("brokers.range_short") not in within and "grows by" in within
+    whole = in_range.brokers_of_index(index_of(run), ALL_TIMES).growth
+    known = run.table("growth").to_pandas()
+    assert whole.astype(str).to_dict("records") == known[whole.columns].astype(str).to_dict("records")
 
 
 def test_a_range_has_its_ids_and_no_other(indexed: Run) -> None:

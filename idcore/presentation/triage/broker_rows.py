@@ -61,11 +61,12 @@ def rows_of(
     size: int = growth.SEGMENT,
     within: TimeRange = TimeRange(),  # noqa: B008
 ) -> list[BrokerRow]:
-    """A row for each broker, the fastest first. `logs`: of the time range; `cut`: what is older is deleted by now.
+    """A row for each broker, the fastest first. `logs`: where what is counted is; `cut`: what is older is deleted by now.
 
-    All strips have one scale of time and one of speed.
+    All strips are of the time range, and have one scale of time and one of speed.
     """
-    strips, seen = _strips(logs, within), dict(iter(segments.groupby("address")))
+    parts = {address: part for address, log in logs.items() if (part := broker_logs.in_range(log, within))}
+    strips, seen = _strips(parts, within), dict(iter(segments.groupby("address")))
     total, last = int(brokers["ids"].sum()), max((log.last for log in logs.values()), default=None)
     described = []
     for broker in brokers.to_dict("records"):

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from idcore.base.layout import LAYOUTS
-from idcore.ids.clock import NO_TIME, to_ms
+from idcore.ids.clock import MINUTE_MS, NO_TIME, to_ms
 from idcore.ids.model import UniqId
 from idcore.ids.origins import PROCESS_KEY, BrokerAddress
 from idcore.ids.rules import COUNTER_WRAP
@@ -126,7 +126,7 @@ def _distinct(process: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Brokers:
-    """The brokers of a time range, their commit log files and the bins of their offsets, as a scan's tables have them.
+    """The brokers of a time range, their files, bins of offsets and growth, as a scan's tables have them.
 
     `undated`: offsetMsgIds of the scan, of any time, that no line dates. They are in no range.
     """
@@ -134,6 +134,7 @@ class Brokers:
     brokers: pd.DataFrame
     segments: pd.DataFrame
     bins: pd.DataFrame
+    growth: pd.DataFrame
     undated: int
 
     def of(self, address: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -145,7 +146,8 @@ class Brokers:
 def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
     """Every offsetMsgId in the range, counted by broker."""
     empty = pd.Series([], dtype="int64")
-    pieces, undated = [pd.DataFrame({"address": pd.Series([], dtype=object), "offset": empty, "ids": empty})], 0
+    no_ids = {"address": pd.Series([], dtype=object), "offset": empty, "ids": empty, "at": empty}
+    pieces, undated = [pd.DataFrame(no_ids)], 0
     known: dict[str, dict[str, Any]] = {}
     for part in index.parts:
         sent, slots, value = part.timed(*milliseconds(shown), ["slot", "value"], undated=True)
@@ -154,11 +156,12 @@ def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
         known |= {str(BrokerAddress(**row)): row for row in dating.broker_columns(part.keys[of_slot]).to_pylist()}
         undated += int((of_kind & (sent == NO_TIME)).sum())
         own = np.flatnonzero(of_kind & inside(sent, shown))
-        some = pd.DataFrame({"slot": slots[own], "offset": value[own]}).value_counts(sort=False)
-        counted = some.rename("ids").reset_index()
+        some = pd.DataFrame({"slot": slots[own], "offset": value[own], "at": sent[own]})
+        counted = some.groupby(["slot", "offset"], as_index=False).agg(ids=("at", "size"), at=("at", "min"))
         counted.insert(0, "address", part.names["address"].to_pandas().to_numpy()[counted.pop("slot")])
         pieces.append(counted)
-    every = pd.concat(pieces, ignore_index=True).groupby(["address", "offset"], as_index=False)["ids"].sum()
+    every = pd.concat(pieces, ignore_index=True).groupby(["address", "offset"], as_index=False)
+    every = every.agg(ids=("ids", "sum"), at=("at", "min"))
     every["segment"] = every["offset"] // (1 << SEGMENT_SHIFT)
     figures = {"ids": ("ids", "sum"), "distinct": ("offset", "size")}
     figures |= {"min_offset": ("offset", "min"), "max_offset": ("offset", "max")}
@@ -166,6 +169,7 @@ def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
     brokers = every.groupby("address", as_index=False).agg(**figures, segments=("segment", "nunique"))
     for name in ("host", "port"):
         brokers[name] = [known[address][name] for address in brokers["address"]]
+    brokers["bytes_per_second"] = _bytes_per_second(every)
     segments["segment"] = [f"{number << SEGMENT_SHIFT:020d}" for number in segments["segment"]]
     ends = brokers.set_index("address")[["min_offset", "max_offset"]]
     steps = (ends["max_offset"] - ends["min_offset"]) // _OFFSET_BINS + 1
@@ -174,7 +178,26 @@ def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
     found = every.assign(from_offset=start.astype("int64")).groupby(["address", "from_offset"], as_index=False)
     bins = found.agg(ids=("ids", "sum"), distinct=("offset", "size"))
     bins.insert(2, "to_offset", bins["from_offset"] + bins["address"].map(steps).astype("int64"))
-    return Brokers(brokers, segments, bins, undated)
+    return Brokers(brokers, segments, bins, _growth(every), undated)
+
+
+def _bytes_per_second(every: pd.DataFrame) -> np.ndarray:
+    """As the scan has it: over the time from the lowest offset of a broker to its highest; none where that is none."""
+    ends = every.groupby("address")[["offset", "at"]].agg(["first", "last"])
+    grown, lasted = (ends[name]["last"] - ends[name]["first"] for name in ("offset", "at"))
+    seconds = lasted.where(lasted > 0) / 1000
+    return (grown / seconds).to_numpy()
+
+
+def _growth(every: pd.DataFrame) -> pd.DataFrame:
+    """The lowest and the highest offset of each minute with their instants; an offset is written when it is first."""
+    own = every.assign(minute=every["at"] // MINUTE_MS * MINUTE_MS).groupby(["address", "minute"], as_index=False)
+    ends = {"min_offset": ("offset", "first"), "max_offset": ("offset", "last")}
+    ends |= {"min_at": ("at", "first"), "max_at": ("at", "last")}
+    rows = own.agg(**ends)
+    for name in ("minute", "min_at", "max_at"):
+        rows[name] = pd.to_datetime(rows[name], unit="ms", utc=True)
+    return rows
 
 
 def with_figures(index: Index, rows: pd.DataFrame, points_of: PointsOf, shown: TimeRange) -> pd.DataFrame:
