@@ -154,7 +154,7 @@ def test_a_file_that_would_be_full_by_now_is_in_the_past_and_the_first_one_is_na
     assert fast.full_at is not None
     at, clock = view.minute(fast.full_at), broker_rows.clock(fast.full_at, view)
     for now, form in ((fast.full_at, ""), (fast.full_at + timedelta(minutes=1), "_past")):
-        assert view.words(f"brokers.said_full{form}", at=at) in broker_rows.said([fast, slow], view, now)
+        assert view.words(f"brokers.said_full{form}", at=at) in broker_rows.said([fast], view, now)
         assert broker_rows.gauge_text(fast, view, now).endswith(view.words(f"brokers.gauge_full{form}", at=clock))
     early = replace(slow, full_at=START)
     for now, form in ((START, ""), (fast.full_at, "_past")):
@@ -163,6 +163,38 @@ def test_a_file_that_would_be_full_by_now_is_in_the_past_and_the_first_one_is_na
         assert first not in broker_rows.said([fast, slow], view, now)
     assert broker_rows.first_full([fast, early]) is early and broker_rows.first_full([fast, slow]) is fast
     assert broker_rows.first_full([replace(slow, full_at=None)]) is None
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_nobody_is_the_fastest_of_brokers_that_are_about_equally_fast(lang: str) -> None:
+    view, (row, *_) = reader(lang), rows()
+
+    def said(*rates: float) -> str:
+        some = [replace(row, address=f"10.0.0.{n}:10911", speed=Speed(rate)) for n, rate in enumerate(rates, 1)]
+        ends = [replace(one, full_at=START + timedelta(hours=len(some) - n)) for n, one in enumerate(some)]
+        return broker_rows.said(ends, view, START)
+
+    every = said(6_648, 6_645, 6_644, 6_580)
+    all_four = view.words("brokers.alike", n=view.words.count("broker", 4), rate="6.4 KiB/s – 6.5 KiB/s")
+    assert every.startswith(all_four.strip().replace("KiB/s", view.words("brokers.rate.s", size="KiB")))
+    assert "10.0.0.1:10911" not in every and every.count("10.0.0.4:10911") == 1, "whose file is full first"
+    some = said(6_648, 6_645, 3_000)
+    of = view.words.count("broker", 3)
+    assert some.startswith(
+        view.words("brokers.alike_of", n="2", of=of, rate=broker_rows.rate_text(6_648, view.words)).strip()
+    )
+    one = said(7_000, 6_645, 3_000)
+    assert one.startswith(
+        view.words("brokers.fastest", address="10.0.0.1:10911", rate=broker_rows.rate_text(7_000, view.words)).strip()
+    )
+    at = view.minute(START + timedelta(hours=1))
+    for text, last in ((every, 4), (some, 3), (one, 3)):
+        assert text.endswith(
+            view.words("brokers.said_first", address=f"10.0.0.{last}:10911", at=at) + view.words("stop").strip()
+        )
+        assert text.count(at) == text.count(" 2026-") + text.count("**2026-") == 1, (
+            "one time, of the broker that the link is of"
+        )
 
 
 def test_a_row_of_a_broker_shows_no_markup_of_a_name() -> None:

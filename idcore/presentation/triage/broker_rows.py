@@ -20,6 +20,7 @@ from idcore.presentation.triage.time_range import TimeRange
 
 STEPS = 60  # of a strip
 MOST_CELLS = 14  # files of a row, the newest
+ALIKE = 0.95  # of the highest rate: who grows this fast is not slower by more than chance
 LARGE_SHARE, LARGE_TIMES = 0.4, 2  # of all records, and times as many as of an equal share, or as fast as the next
 LONGEST = 5 * 365 * 86_400  # seconds until a file is full, that are worth a date
 State = Literal["seen", "unseen", "deleted"]
@@ -61,7 +62,7 @@ def rows_of(
     size: int = growth.SEGMENT,
     within: TimeRange = TimeRange(),  # noqa: B008
 ) -> list[BrokerRow]:
-    """A row for each broker, the fastest first. `logs`: where what is counted is; `cut`: what is older is deleted by now.
+    """A row for each broker, the fastest first. `logs`: of all that is counted; `cut`: what is older is deleted by now.
 
     All strips are of the time range, and have one scale of time and one of speed.
     """
@@ -155,7 +156,7 @@ def _past(key: str, moment: datetime, now: datetime) -> str:
 
 
 def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str = "") -> str:
-    """Who has no record for how long, who has most of them, who grows fastest, and whose file is full when.
+    """Who has no record for how long, who has most of them, who grows fastest, and whose file is full first.
 
     Empty without growth. `assumed`: what of the times no line shows.
     """
@@ -164,22 +165,32 @@ def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str 
     if most is not None and len(rows) > 1 and most.share >= max(LARGE_SHARE, LARGE_TIMES / len(rows)):
         n, share = words.count("broker", len(rows)), words.share(most.share, 1)
         text += words("brokers.said_most", address=most.address, share=share, n=n)
-    growing = [row for row in rows if row.speed is not None and row.silent_since is None]
-    rates = [row.speed.rate for row in growing if row.speed is not None]
-    fastest = growing[0] if growing else None
-    if fastest is not None and fastest.speed is not None and fastest.speed.rate > 0:
-        code = "brokers.fastest" if len(rows) > 1 else "brokers.grows"
-        text += words(code, address=fastest.address, rate=rate_text(fastest.speed.rate, words))
-        if len(rates) > 1 and rates[1] > 0 and rates[0] >= LARGE_TIMES * rates[1]:
-            text += words("brokers.said_times", n=f"{rates[0] / rates[1]:,.0f}")
-        if fastest.full_at:
-            key = _past("brokers.said_full", fastest.full_at, now)
-            text += words(key, at=reader.minute(fastest.full_at) + assumed)
+    growing = [row for row in rows if row.speed is not None and row.silent_since is None and row.speed.rate > 0]
+    if growing:
+        text += _growth_text(growing, len(rows), words)
+        first = first_full(rows)
+        if first is not None and first.full_at is not None:
+            key = "brokers.said_full" if len(rows) == 1 else "brokers.said_first"
+            at = reader.minute(first.full_at) + assumed
+            text += words(_past(key, first.full_at, now), address=first.address, at=at)
         text += words("stop")
-        if (first := first_full(rows)) and first.full_at and first.address != fastest.address:
-            key = _past("brokers.said_first", first.full_at, now)
-            text += words(key, address=first.address, at=reader.minute(first.full_at) + assumed)
     return text.strip()
+
+
+def _growth_text(growing: Sequence[BrokerRow], of: int, words: Words) -> str:
+    """Who grows fastest of so many brokers; nobody is where several are about equally fast."""
+    rates = sorted((row.speed.rate for row in growing if row.speed is not None), reverse=True)
+    alike = [rate for rate in rates if rate >= ALIKE * rates[0]]
+    high, low = (rate_text(rate, words) for rate in (alike[0], alike[-1]))
+    if len(alike) == 1:
+        text = words("brokers.grows" if of == 1 else "brokers.fastest", address=growing[0].address, rate=high)
+        if len(rates) > 1 and rates[0] >= LARGE_TIMES * rates[1]:
+            text += words("brokers.said_times", n=f"{rates[0] / rates[1]:,.0f}")
+        return text
+    rate = high if high == low else f"{low} – {high}"
+    if len(alike) == of:
+        return words("brokers.alike", n=words.count("broker", of), rate=rate)
+    return words("brokers.alike_of", n=f"{len(alike):,}", of=words.count("broker", of), rate=rate)
 
 
 def _silent_text(rows: Sequence[BrokerRow], reader: Reader, assumed: str) -> str:
