@@ -134,6 +134,8 @@ def test_sizes_spans_and_shares_are_never_rounded_to_a_lie() -> None:
     assert {n: words.duration(n) for n in spans} == spans
     shares = {(0, 9): "0%", (1, 9_999): "< 0.1%", (9_998, 9_999): "> 99.9%", (1, 2): "50%", (0, 0): "–"}
     assert {pair: words.share(*pair) for pair in shares} == shares
+    column = [words.share_cell(*pair) for pair in ((251, 1000), (1, 4), (1, 1), (0, 4), (1, 100_000), (0, 0))]
+    assert column == ["25.1%", "25.0%", "100.0%", "0.0%", "< 0.1%", "–"], "digits stand below each other"
 
 
 def test_a_span_of_time_is_exact_to_the_millisecond() -> None:

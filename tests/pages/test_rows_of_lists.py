@@ -201,6 +201,9 @@ def test_a_row_of_a_broker_shows_no_markup_of_a_name() -> None:
     view = reader()
     colours = dict.fromkeys(LOGS, "#123456")
     html = broker_html.rows(rows(), colours, view, "r", ALL_TIMES, "<span>", START)
+    even = [replace(row, share=share) for row, share in zip(rows(), (0.251, 0.25, 0.499), strict=True)]
+    column = re.findall(r">([0-9.]+%)<", broker_html.rows(even, colours, view, "r", ALL_TIMES, "", START))
+    assert column == ["25.1%", "25.0%", "49.9%"], "one decimal in every row"
     assert "&lt;span&gt;" in html and html.count("mq-gauge") == 3 and html.count("clip-path") == 3
 
 
@@ -433,6 +436,8 @@ def test_the_rest_of_a_list_is_told_in_its_true_size() -> None:
     look = host_html.Look({}, {}, "when", ["#abc"], "r", {}, False, "distinct", 400)
     html = host_html.rows(rows_.head(1), rows_.iloc[1:], (5, 300), look, reader())
     assert "7 more hosts: 350, 87.5% together." in html and "12.5%" in html
+    column = re.findall(r"<span>([0-9.]+%)</span>", host_html.rows(rows_, rows_.head(0), (5, 300), look, reader()))
+    assert column == ["12.5%", "7.5%", "5.0%"], "one decimal in every row"
     assert not re.search("7 more", host_html.rows(rows_, rows_.head(0), (0, 0), look, reader()))
 
 

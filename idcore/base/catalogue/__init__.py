@@ -236,6 +236,11 @@ class Words:
             return "> 99.9%"
         return f"{value:.1f}%".replace(".0%", "%")
 
+    def share_cell(self, part: float, whole: float) -> str:
+        """The same in a column of shares, where all have one decimal."""
+        text = self.share(part, whole)
+        return text if "." in text or not whole else text.replace("%", ".0%")
+
 
 _PLAIN = frozenset({str, int, float})
 

@@ -48,7 +48,7 @@ def rows(
         Column("strip", span, cell=lambda row: _strip(row, colours[row.address], words)),
         Column("gauge", words("col.newest_file"), cell=lambda row: _gauge(row, colours[row.address], reader, now)),
         Column("kept", words("col.kept_files"), cell=lambda row: _files(row, colours[row.address], words)),
-        Column("share", words("brokers.share_of"), right=True, cell=lambda row: words.share(row.share, 1)),
+        Column("share", words("brokers.share_of"), right=True, cell=lambda row: words.share_cell(row.share, 1)),
         Column(
             "lines",
             words("brokers.lines"),

@@ -47,7 +47,7 @@ def rows(hosts: pd.DataFrame, rest: pd.DataFrame, beyond: tuple[int, int], look:
     def share(row: Row) -> Html:
         messages = int(row["messages"])
         bar = tag("i", style=f"width:{100 * messages / (most or 1):.2f}%")
-        text = words.share(messages, look.total)
+        text = words.share_cell(messages, look.total)
         return tag("span", tag("span", bar, class_="mq-beam"), tag("span", text), class_="mq-share")
 
     def strip(row: Row) -> Html:
@@ -85,7 +85,7 @@ def _missing_of(reader: Reader) -> Callable[[Row], Html | str]:
         sample = tag("span", words("producers.sample"), class_="mq-faint", title=words("producers.sample.help"))
         if not lost:
             return sample if row["samples"] else "0"
-        share = tag("span", words.share(lost, produced), class_="mq-faint")
+        share = tag("span", words.share_cell(lost, produced), class_="mq-faint")
         return join([tag("b", number(lost), class_="mq-error"), share, *([sample] if row["samples"] else [])], " ")
 
     return cell

@@ -47,7 +47,7 @@ def measured(row: Any, by: str, words: Words) -> str:
         if row.get("sample"):  # what of it is missing is in other logs
             return words("producers.sample")
         lost = row.get("lost", row["missing"])
-        return words.share(lost, row["produced"]) if lost else "0%"
+        return words.share_cell(lost, row["produced"])
     if by == "rate":
         number = rate(row["rate_per_second"])
         return words("counters.slope", n=number) if number else "–"
@@ -216,7 +216,7 @@ def brokers(
         Column("address", words("col.broker"), mono=True, cell=address),
         Column("lines", words("brokers.lines"), cell=lines),
         Column("ids", words("col.ids"), right=True, help=words("col.ids.help")),
-        Column("share", words("col.share"), right=True, cell=lambda row: words.share(row["ids"], total)),
+        Column("share", words("col.share"), right=True, cell=lambda row: words.share_cell(row["ids"], total)),
         Column("distinct", words("col.distinct"), right=True, help=every),
         Column("segments", words("col.segments"), right=True),
         Column("growth", words("col.growth"), right=True, help=growth, cell=lambda row: row.get("growth", "")),
