@@ -123,6 +123,28 @@ def test_without_a_time_before_it_the_rest_of_the_scan_is_compared() -> None:
     assert base(TimeRange(late)) == ("before", [TimeRange(late - timedelta(minutes=1), late)]), "as long as to the last"
 
 
+def test_a_range_is_compared_with_no_more_time_than_the_scan_has_before_it(tmp_path: Path) -> None:
+    run, words = indexed_run(tmp_path / "runs", shifting_log(1)), catalogue.words("en")
+    late = after(40, 80)
+    found = explained_in(run, late)
+    assert (found.base, found.begin, found.end) == ("before", START, late.begin), "and not from 40 s before the log"
+    assert found.seconds == (80, 40) == found.uneven
+    sizes = explained.headline(found, words, "09:55:00 – 09:55:40")[1]
+    assert sizes.startswith("The scan has only 40 s before this range.")
+    assert sizes.endswith(
+        f"These are {found.ids * 60 / 80:,.0f} a minute in the range, {found.others * 60 / 40:,.0f} a minute before."
+    )
+    missing = next(one for one in found.differences if one.by == "missing")
+    assert f"**{missing.inside * 60 / 80:,.0f} a minute**" in explained.sentence(missing, found, words)
+    assert f"{missing.inside * 60 / 80:,.0f} a minute" in html.rows(found, RUN, late, reader(UTC))
+    beyond = explained_in(run, after(60, 600))
+    assert (beyond.begin, beyond.seconds, beyond.uneven) == (START, (60, 60), None), "the log ends after a minute of it"
+    even = explained_in(run)
+    assert even.uneven is None and "a minute" not in "".join(explained.headline(even, words, ""))
+    past = TimeRange(START + timedelta(hours=1))
+    assert explained.base_of(past, START, START + timedelta(minutes=2)) == ("rest", [TimeRange(None, past.begin)])
+
+
 def test_an_empty_time_before_it_is_left_for_the_rest_of_the_scan_and_that_is_said(tmp_path: Path) -> None:
     words, text = catalogue.words("en"), shifting_log(1)
     kept = [line for line in text.splitlines(keepends=True) if not 40 <= (sent_at(line[6:38]) - START).seconds < 60]
@@ -257,7 +279,7 @@ def test_a_list_is_held_against_the_topics_brokers_and_queues_that_lines_name(tm
     for one in found:
         assert explained.lines_of(one, ALL_TIMES)[1].keys() == {"find"}
         for lang in ("en", "zh"):
-            assert "{" not in explained.sentence(one, "scan", catalogue.words(lang))
+            assert "{" not in explained.sentence(one, explained.of_list(own, every), catalogue.words(lang))
 
 
 def test_many_processes_are_ranked_at_once() -> None:

@@ -26,7 +26,7 @@ def rows(found: Explained, run: str, shown: TimeRange, reader: Reader) -> Html:
         largest = max(one.share_inside, one.share_outside) if one.by in COUNTED else 1
         style = f"width:{100 * share / (largest or 1):.2f}%"
         beam = tag("span", tag("i", style=style, class_=None if inside else "mq-other"), class_="mq-beam")
-        text = explained.figures(one, words)[0 if inside else 1]
+        text = explained.figures(one, found.uneven, words, column=True)[0 if inside else 1]
         label = tag("span", here if inside else there, class_="mq-faint mq-narrow")  # where the columns have no heads
         return join([label, tag("span", beam, tag("b" if inside else "span", text), class_="mq-share")])
 

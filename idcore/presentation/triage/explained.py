@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +32,7 @@ from idcore.scan.occurrences.index import Allowed, Index, IndexPart
 MOST = 8  # differences that are named
 NAMED = ("named_topic", "named_broker", "named_queue")  # by lines, of which some are read
 SHARES = ("host", "process", "maker", "broker", "topic", "group", *NAMED)  # of the IDs, or lines, that have one
+SLACK = 0.01  # of a range: it is not shorter for as much of it before the first or after the last ID of a scan
 MOST_LINES = 400  # of each side that are read for what they name
 COUNTED = ("missing", "retries")  # of all IDs, or lines: what only some of them have
 Counted = dict[str, Counter[str]]
@@ -42,7 +43,7 @@ class Explained:
     """What differs, the largest first; how many IDs both sides have.
 
     `base` says what the other side is: `before` as long, from `begin` to `end`; the `rest` of the scan; the `scan`.
-    A `rest` with `begin` and `end` stands for the time before, which has no IDs.
+    A `rest` with `begin` and `end` stands for the time before, which has no IDs. `seconds`: the time of both sides.
     """
 
     differences: tuple[Difference, ...]
@@ -51,14 +52,41 @@ class Explained:
     base: str
     begin: datetime | None = None
     end: datetime | None = None
+    seconds: tuple[float, float] | None = None
+
+    @property
+    def uneven(self) -> tuple[float, float] | None:
+        """The time of both sides where one is longer: numbers of these are compared by the minute."""
+        if self.seconds is None or not min(self.seconds):
+            return None
+        return self.seconds if min(self.seconds) < (1 - SLACK) * max(self.seconds) else None
 
 
 def base_of(shown: TimeRange, first: datetime | None, last: datetime | None) -> tuple[str, list[TimeRange]]:
-    """With what a range is compared: as much time before it, or all other times where the scan has none before."""
+    """With what a range is compared: at most as much time before it; all other times where the scan has none before."""
     begin, end = shown.begin, shown.end or last
-    if begin is not None and end is not None and first is not None and first < begin:
-        return "before", [TimeRange(begin - (end - begin), begin)]
-    return "rest", _rest_of(shown)
+    if begin is None or end is None or first is None or last is None or not first < begin < end:
+        return "rest", _rest_of(shown)
+    here = _of_scan(shown, first, last)
+    before = TimeRange(begin - ((here.end if here and here.end else end) - begin), begin)
+    return "before", [_of_scan(before, first, last) or before]
+
+
+def _of_scan(shown: TimeRange, first: datetime, last: datetime) -> TimeRange | None:
+    """What of a range is not before the first or after the last ID of a scan, in whole seconds; None where nothing."""
+    begin, end = shown.begin or first, shown.end or last
+    slack = (end - begin) * SLACK
+    if first - begin > slack:
+        begin = first.replace(microsecond=0)
+    if end - last > slack:
+        end = last.replace(microsecond=0) + timedelta(seconds=1)
+    return TimeRange(begin, end) if begin < end else None
+
+
+def _seconds(ranges: Iterable[TimeRange], first: datetime, last: datetime) -> float:
+    """How long a scan was going on in these ranges."""
+    parts = [part for one in ranges if (part := _of_scan(one, first, last))]
+    return sum((part.end - part.begin).total_seconds() for part in parts if part.end and part.begin)
 
 
 def _rest_of(shown: TimeRange) -> list[TimeRange]:
@@ -87,7 +115,11 @@ def of_range(
         sides = _of_index(index, [shown], others, tables["processes"], chosen)
         for side, ranges in zip(sides, ([shown], others), strict=True):
             _add_tables(side, ranges, tables)
-        return _explained(sides, base)
+        return replace(_explained(sides, base), seconds=lasted(others))
+
+    def lasted(others: list[TimeRange]) -> tuple[float, float] | None:
+        first, last = ends
+        return (_seconds([shown], first, last), _seconds(others, first, last)) if first and last else None
 
     base, others = base_of(shown, *ends)
     found = against(others, base)
@@ -283,9 +315,17 @@ def headline(explained: Explained, words: Words, span: str, names: str = "") -> 
         others=f"{explained.others:,}",
         span=span,
     )
+    if (seconds := explained.uneven) is not None:
+        n, others = (
+            _by_the_minute(*one, words) for one in zip((explained.ids, explained.others), seconds, strict=True)
+        )
+        base = words(f"explain.than_{explained.base}")
+        sizes += words("explain.rates", n=n, others=others, where=_where(explained.base, words), base=base)
+        if explained.base == "before":
+            sizes = words("explain.short", length=words.duration(seconds[1])) + sizes
     of_filter = words("explain.filtered", names=names) if names else ""
     if explained.differences:
-        return sentence(explained.differences[0], explained.base, words), sizes + of_filter
+        return sentence(explained.differences[0], explained, words), sizes + of_filter
     if not explained.ids:
         return words("explain.empty", where=_where(explained.base, words)), of_filter
     if not explained.others:
@@ -297,18 +337,29 @@ def _where(base: str, words: Words) -> str:
     return words("explain.list" if base == "scan" else "explain.range")
 
 
-def sentence(one: Difference, base: str, words: Words) -> str:
+def _by_the_minute(number: int, seconds: float, words: Words) -> str:
+    rate = 60 * number / seconds
+    return words("explain.per_minute", n=f"{rate:,.0f}" if rate >= 10 or not rate else f"{rate:,.1f}")
+
+
+def sentence(one: Difference, explained: Explained, words: Words) -> str:
     """`Host **10.42.35.17** generated **31 %** of the msgIds in the range, 2 % before.`"""
-    inside, outside = figures(one, words)
+    base = explained.base
+    inside, outside = figures(one, explained.uneven, words)
     where, than = _where(base, words), words(f"explain.than_{base}")
     return words(f"explain.{one.by}", value=name_of(one, words), inside=inside, outside=outside, where=where, base=than)
 
 
-def figures(one: Difference, words: Words) -> tuple[str, str]:
-    """Of both sides: the share, or of what only some IDs have the number."""
+def figures(
+    one: Difference, uneven: tuple[float, float] | None, words: Words, *, column: bool = False
+) -> tuple[str, str]:
+    """Of both sides: the share, or of what only some IDs have the number, by the minute where one side is longer."""
+    if one.by in COUNTED and uneven:
+        return _by_the_minute(one.inside, uneven[0], words), _by_the_minute(one.outside, uneven[1], words)
     if one.by in COUNTED:
         return f"{one.inside:,}", f"{one.outside:,}"
-    return words.share(one.inside, one.of_inside), words.share(one.outside, one.of_outside)
+    share = words.share_cell if column else words.share
+    return share(one.inside, one.of_inside), share(one.outside, one.of_outside)
 
 
 def name_of(one: Difference, words: Words) -> str:
@@ -333,13 +384,13 @@ def markdown(explained: Explained, words: Words, span: str, address: str, names:
     """The same for a ticket: the headline, then a line for each further difference, and where the console shows it."""
     title = words("explain.title_list" if explained.base == "scan" else "explain.title")
     first, sizes = headline(explained, words, span, names)
-    lines = [_with_code(one, explained.base, words) for one in explained.differences[:MOST]] or [first]
+    lines = [_with_code(one, explained, words) for one in explained.differences[:MOST]] or [first]
     more = "\n".join(f"- {line}" for line in lines[1:])
     return "\n\n".join(filter(None, [f"## {title}", lines[0], more, escaped(sizes), address])) + "\n"
 
 
-def _with_code(one: Difference, base: str, words: Words) -> str:
+def _with_code(one: Difference, explained: Explained, words: Words) -> str:
     """Its sentence with its value and figures as code: a topic may have any letters."""
     named = f"**{name_of(one, words)}**"
-    before, _, after = sentence(one, base, words).partition(named)
+    before, _, after = sentence(one, explained, words).partition(named)
     return f"{before.replace('**', '`')}{code(named[2:-2])}{after.replace('**', '`')}"
