@@ -17,7 +17,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.answers import differences
-from idcore.answers.differences import Difference
+from idcore.answers.differences import Difference, Stretch
 from idcore.base import catalogue
 from idcore.ids.model import OffsetId, UniqId
 from idcore.presentation.html import explained as html
@@ -187,6 +187,45 @@ def test_a_filter_holds_on_both_sides(tmp_path: Path, wanted: Scope) -> None:
     assert process.ids == 0 == process.others and not process.differences, "that process has no ID"
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_of_a_host_its_total_its_missing_ids_and_its_silence_are_differences(tmp_path: Path, lang: str) -> None:
+    """Host 1 is silent from 90 to 112 s, two seconds longer than the range; its counter goes on."""
+    host, words, text = "10.42.3.1", catalogue.words(lang), shifting_log(1)
+
+    def second(line: str) -> float:
+        return (sent_at(line[6:38]) - START).total_seconds()
+
+    own = [line for line in text.splitlines(keepends=True) if UniqId.from_hex(line[6:38]).host == host]
+    lost = {line for line in own if 90 <= second(line) < 112}
+    kept = [line for line in own if line not in lost]
+    run = indexed_run(tmp_path / "runs", "".join(line for line in text.splitlines(keepends=True) if line not in lost))
+    late = after(60, 50)
+    found = explained_in(run, late, Scope(host=host))
+    told = {one.by: one for one in found.differences}
+    here, there = ([line for line in kept if begin <= second(line) < begin + 50] for begin in (60, 10))
+    assert (told["total"].inside, told["total"].outside) == (len(here), len(there)) == (found.ids, found.others)
+    assert told["total"].value == host and told["pause"].inside == round(1000 * (110 - max(map(second, here))))
+    last, following = (UniqId.from_hex(line[6:38]).counter for line in (here[-1], kept[kept.index(here[-1]) + 1]))
+    gap = following - last - 1
+    assert gap >= len(lost) and told["missing"].inside >= gap, "it began in the range"
+    assert found.reaches and words("explain.reaches") in explained.headline(found, words, "", host)[1]
+    whole = explained_in(run, late)
+    assert any((one.by, one.value) == ("missing", host) for one in whole.differences)
+    assert not {"total", "pause"} & {one.by for one in whole.differences}
+    silent = explained_in(run, after(92, 10), Scope(host=host))
+    (total,) = (one for one in silent.differences if one.by == "total")
+    assert total.inside == 0 == silent.ids and total.outside == silent.others > 0
+    assert explained.headline(silent, words, "", host)[0] == explained.sentence(total, silent, words), (
+        "not: nothing to compare"
+    )
+    assert explained.lines_of(total, MINUTE)[0] == "lines" and explained.figures(told["pause"], None, words)[0][:2] in (
+        "19",
+        "20",
+    )
+    busy = {one.by for one in explained_in(run, after(30, 30), Scope(host="10.42.3.0")).differences}
+    assert not {"total", "pause", "missing"} & busy, "chance explains nothing"
+
+
 def test_the_findings_of_a_host_explain_that_host_alone(open_page: Open, tmp_path: Path) -> None:
     run = indexed_run(tmp_path / "runs", shifting_log(1))
     asked = {"run": run.name, "lang": "en", "zone": "UTC", "host": "10.42.3.1"}
@@ -204,6 +243,13 @@ def test_chance_explains_nothing() -> None:
     assert Difference("host", "a", 520, 1000, 100, 1000).is_telling
     assert not Difference("host", "a", 3, 3, 0, 900).is_telling, "three IDs are not a share"
     assert not Difference("host", "a", 10, 10, 0, 0).is_telling, "there is no other side"
+    assert not differences.of_stretches("h", Stretch(920, 60_000, 700), Stretch(1_000, 60_000, 300))
+    told = differences.of_stretches("h", Stretch(600, 60_000, 20_000), Stretch(1_000, 60_000, 300))
+    assert [one.by for one in told] == ["total", "pause"]
+    slow = differences.of_stretches("h", Stretch(10, 60_000, 20_000), Stretch(11, 60_000, 9_000))
+    assert not slow, "of eleven IDs a minute two may be 20 s apart"
+    half = differences.of_stretches("h", Stretch(1_000, 60_000, 300), Stretch(500, 30_000, 250))
+    assert not half, "half as many in half the time"
     same = {"host": {"h": 50, "k": 50}, "process": {"h~1~L": 50, "k~1~L": 50}}
     other = {"host": {"h": 950, "k": 50}, "process": {"h~1~L": 950, "k~1~L": 50}}
     found = differences.ranked(same, other, dict.fromkeys(same, 100), dict.fromkeys(same, 1000))
@@ -233,7 +279,7 @@ EVIL = "a`b www.evil.example"  # a topic out of a log
 @pytest.mark.parametrize("base", ["before", "rest", "scan"])
 def test_every_kind_of_difference_has_its_words(lang: str, base: str) -> None:
     view, values = reader(UTC, lang), {"process": "10.0.0.7~3416~18B4AAC2", "maker": "java"}
-    kinds = (*explained.SHARES, *explained.COUNTED)
+    kinds = (*explained.SHARES, *explained.AMOUNTS)
     some = tuple(Difference(by, values.get(by, EVIL), 31, 100, 2, 100) for by in kinds)
     found = explained.Explained(some, 100, 100, base, START, START)
     said = explained.markdown(found, view.words, "09:50 – 09:51", "http://127.0.0.1/findings")

@@ -7,12 +7,12 @@ from idcore.base.catalogue import upper
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, join, link, listed, tag
 from idcore.presentation.triage import explained
-from idcore.presentation.triage.explained import COUNTED, MOST, Explained
+from idcore.presentation.triage.explained import AMOUNTS, MOST, Explained
 from idcore.presentation.triage.time_range import TimeRange
 
 
 def rows(found: Explained, run: str, shown: TimeRange, reader: Reader) -> Html:
-    """A row for each difference, the largest first. All bars are shares of the IDs, of numbers those of the larger."""
+    """A row for each difference, the largest first. All bars are shares of the IDs, of amounts those of the larger."""
     words, of_list = reader.words, found.base == "scan"
     here = upper(words("explain.list" if of_list else "explain.range"))
     there = upper(words(f"explain.than_{found.base}"))
@@ -23,7 +23,7 @@ def rows(found: Explained, run: str, shown: TimeRange, reader: Reader) -> Html:
 
     def bar(one: Difference, *, inside: bool) -> Html:
         share = one.share_inside if inside else one.share_outside
-        largest = max(one.share_inside, one.share_outside) if one.by in COUNTED else 1
+        largest = max(one.share_inside, one.share_outside) if one.by in AMOUNTS else 1
         style = f"width:{100 * share / (largest or 1):.2f}%"
         beam = tag("span", tag("i", style=style, class_=None if inside else "mq-other"), class_="mq-beam")
         text = explained.figures(one, found.uneven, words, column=True)[0 if inside else 1]

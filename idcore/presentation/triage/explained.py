@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.dataset as ds
 
 from idcore.answers import differences
-from idcore.answers.differences import Difference
+from idcore.answers.differences import PAUSE, TOTAL, Difference, Stretch
 from idcore.base.catalogue import Words
 from idcore.ids.clock import Clock
 from idcore.ids.describe import made_by, when
@@ -35,7 +36,11 @@ SHARES = ("host", "process", "maker", "broker", "topic", "group", *NAMED)  # of 
 SLACK = 0.01  # of a range: it is not shorter for as much of it before the first or after the last ID of a scan
 MOST_LINES = 400  # of each side that are read for what they name
 COUNTED = ("missing", "retries")  # of all IDs, or lines: what only some of them have
+AMOUNTS = (*COUNTED, TOTAL, PAUSE)  # no shares of the IDs
+MOST_GAPS = 200  # that are looked at for whether they began in a range
+_CHAIN = [*PROCESS_KEY, "track", "chain"]
 Counted = dict[str, Counter[str]]
+Times = tuple[list[np.ndarray], list[np.ndarray]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,7 @@ class Explained:
 
     `base` says what the other side is: `before` as long, from `begin` to `end`; the `rest` of the scan; the `scan`.
     A `rest` with `begin` and `end` stands for the time before, which has no IDs. `seconds`: the time of both sides.
+    `reaches`: whether a gap is counted that goes on after the range.
     """
 
     differences: tuple[Difference, ...]
@@ -53,6 +59,7 @@ class Explained:
     begin: datetime | None = None
     end: datetime | None = None
     seconds: tuple[float, float] | None = None
+    reaches: bool = False
 
     @property
     def uneven(self) -> tuple[float, float] | None:
@@ -112,10 +119,19 @@ def of_range(
     tables = _narrowed(tables, wanted)
 
     def against(others: list[TimeRange], base: str) -> Explained:
-        sides = _of_index(index, [shown], others, tables["processes"], chosen)
+        times: Times = [], []
+        sides = _of_index(index, ([shown], others), tables["processes"], chosen, times)
         for side, ranges in zip(sides, ([shown], others), strict=True):
             _add_tables(side, ranges, tables)
-        return replace(_explained(sides, base), seconds=lasted(others))
+        found = replace(_explained(sides, base), seconds=lasted(others))
+        if any(one.by == "missing" for one in found.differences):
+            gaps = tables["counters"]
+            found = replace(found, reaches=bool(gaps.loc[shown.contains(gaps["sent_at"]), "reaches"].any()))
+        if chosen is None or found.seconds is None:
+            return found
+        both = zip((found.ids, found.others), times, ([shown], others), strict=True)
+        more = differences.of_stretches(wanted.text, *(_stretch(*side, *ends) for side in both))
+        return replace(found, differences=tuple(differences.largest_first([*found.differences, *more])))
 
     def lasted(others: list[TimeRange]) -> tuple[float, float] | None:
         first, last = ends
@@ -128,6 +144,21 @@ def of_range(
     if not found.others:
         found = against(_rest_of(shown), "rest")
     return replace(found, begin=others[0].begin, end=others[0].end)
+
+
+def _stretch(
+    ids: int, times: list[np.ndarray], ranges: list[TimeRange], first: datetime | None, last: datetime | None
+) -> Stretch:
+    """How long ranges are, as far as the scan goes, and the longest time there without an ID."""
+    assert first is not None and last is not None
+    sent, lasted, pause = np.sort(np.concatenate(times)) if times else np.array([], np.int64), 0, 0
+    for part in filter(None, (_of_scan(one, first, last) for one in ranges)):
+        begin, end = milliseconds(part)
+        assert begin is not None and end is not None
+        own = sent[np.searchsorted(sent, begin) : np.searchsorted(sent, end)]
+        lasted += end - begin
+        pause = max(pause, int(np.diff(own, prepend=begin, append=end).max()))
+    return Stretch(ids, lasted, pause)
 
 
 def _chosen(index: Index, wanted: Scope, allowed: Allowed) -> np.ndarray | None:
@@ -197,15 +228,31 @@ def _named_by(line: str) -> dict[str, str]:
     return {name: value for name, value in named.items() if value}
 
 
-def gaps(folder: Path, processes: pd.DataFrame) -> pd.DataFrame:
-    """The points of a table `counters` that have a gap before them, of judged processes; a sample has none."""
+def gaps(folder: Path, processes: pd.DataFrame, shown: TimeRange) -> pd.DataFrame:
+    """The points of a table `counters` that have a gap before them, of judged processes; a sample has none.
+
+    A gap that `reaches` from a range beyond its end is dated in the range: its IDs are missing there, too.
+    """
     whole = pd.DataFrame(columns=PROCESS_KEY)
     if len(processes):
         whole = processes.loc[~processes["sample"].astype(bool) & countable(processes), PROCESS_KEY]
-    points = largest.dataset_of(folder).to_table(
-        columns=[*PROCESS_KEY, "sent_at", "missing_before"], filter=ds.field("missing_before") > 0
-    )
-    return points.to_pandas().merge(whole, on=PROCESS_KEY)
+    points, columns = largest.dataset_of(folder), [*_CHAIN, "position", "sent_at"]
+    wide = points.to_table(columns=[*columns, "missing_before"], filter=ds.field("missing_before") > 0)
+    found = wide.to_pandas().merge(whole, on=PROCESS_KEY).assign(reaches=False)
+    if shown.end is None:
+        return found
+    later = found[found["sent_at"] >= shown.end].sort_values("sent_at", kind="stable")
+    later = later.groupby(_CHAIN, dropna=False).head(1).nlargest(MOST_GAPS, "missing_before")
+    if later.empty:
+        return found
+    until = pa.scalar(shown.end, pa.timestamp("us", "UTC"))
+    of_hosts = ds.field("host").isin(later["host"].unique().tolist()) & (ds.field("sent_at") < until)
+    before = points.to_table(columns=columns, filter=of_hosts).to_pandas().drop_duplicates([*_CHAIN, "position"])
+    later = later.assign(position=later["position"] - later["missing_before"] - 1, place=later.index)
+    begun = later.drop(columns="sent_at").merge(before, on=[*_CHAIN, "position"]).set_index("place")["sent_at"]
+    found.loc[begun.index, "sent_at"] = begun if shown.begin is None else begun.clip(lower=shown.begin)
+    found.loc[begun.index, "reaches"] = True
+    return found
 
 
 def _none() -> Counted:
@@ -244,20 +291,27 @@ def _wholes(side: Counted) -> dict[str, int]:
 
 
 def _of_index(
-    index: Index, shown: list[TimeRange], others: list[TimeRange], processes: pd.DataFrame, chosen: np.ndarray | None
+    index: Index,
+    both: tuple[list[TimeRange], list[TimeRange]],
+    processes: pd.DataFrame,
+    chosen: np.ndarray | None,
+    times: Times,
 ) -> tuple[Counted, Counted]:
-    """The IDs of both sides by their names, in one pass over the index. `chosen`: of these rows only."""
+    """The IDs of both sides by their names, in one pass over the index. `chosen`: of these rows only, with `times`."""
     sides = _none(), _none()
     makers = {process_key(row): row["maker"] for row in processes.to_dict("records")}
     for part in index.parts:
-        if not any(part.may_have_time(*milliseconds(one)).any() for one in (*shown, *others)):
+        if not any(part.may_have_time(*milliseconds(one)).any() for one in (*both[0], *both[1])):
             continue  # its names may be millions
         names = part.names.to_pylist()
-        for side, ranges in zip(sides, (shown, others), strict=True):
+        for side, ranges, at in zip(sides, both, times, strict=True):
             ids = np.zeros(len(names), np.int64)
             for one in ranges:  # they have no instant in common
                 sent, slot = _times_and_slots(part, one, chosen)
-                ids += np.bincount(slot[inside(sent, one)], minlength=len(names))
+                own = inside(sent, one)
+                ids += np.bincount(slot[own], minlength=len(names))
+                if chosen is not None:
+                    at.append(sent[own])
             for place in np.flatnonzero(ids).tolist():
                 row, number = names[place], int(ids[place])
                 if row["kind"] == "offset":
@@ -324,6 +378,8 @@ def headline(explained: Explained, words: Words, span: str, names: str = "") -> 
         if explained.base == "before":
             sizes = words("explain.short", length=words.duration(seconds[1])) + sizes
     of_filter = words("explain.filtered", names=names) if names else ""
+    if explained.reaches:
+        sizes += words("explain.reaches")
     if explained.differences:
         return sentence(explained.differences[0], explained, words), sizes + of_filter
     if not explained.ids:
@@ -354,9 +410,11 @@ def figures(
     one: Difference, uneven: tuple[float, float] | None, words: Words, *, column: bool = False
 ) -> tuple[str, str]:
     """Of both sides: the share, or of what only some IDs have the number, by the minute where one side is longer."""
-    if one.by in COUNTED and uneven:
+    if one.by == PAUSE:
+        return words.duration(one.inside / 1000), words.duration(one.outside / 1000)
+    if one.by in AMOUNTS and uneven:
         return _by_the_minute(one.inside, uneven[0], words), _by_the_minute(one.outside, uneven[1], words)
-    if one.by in COUNTED:
+    if one.by in AMOUNTS:
         return f"{one.inside:,}", f"{one.outside:,}"
     share = words.share_cell if column else words.share
     return share(one.inside, one.of_inside), share(one.outside, one.of_outside)
@@ -377,7 +435,7 @@ def lines_of(one: Difference, shown: TimeRange) -> tuple[str, dict[str, str]]:
     page = "counters" if one.by == "missing" else "producers" if one.by == "maker" else "lines"
     name = {"missing": "host", **dict.fromkeys(("group", "retries", *NAMED), "find")}.get(one.by, one.by)
     value = one.value.partition(" / ")[0] if one.by == "named_queue" else one.value
-    return page, shown.params() | ({} if one.by == "maker" else {name: value})
+    return page, shown.params() | ({} if one.by in ("maker", TOTAL, PAUSE) else {name: value})
 
 
 def markdown(explained: Explained, words: Words, span: str, address: str, names: str = "") -> str:

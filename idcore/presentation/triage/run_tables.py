@@ -174,7 +174,7 @@ def explained(
 
     if index is None:
         return None
-    gaps = core.gaps(run.path / "counters", processes)
+    gaps = core.gaps(run.path / "counters", processes, shown)
     tables = {
         name: run.table(name).to_pandas() if run.has(name) else pd.DataFrame() for name in ("deliveries", "retries")
     }

@@ -58,6 +58,11 @@ class Scope:
         """The same for an address."""
         return {item.name: text for item in fields(self) if (text := getattr(self, item.name))}
 
+    @property
+    def text(self) -> str:
+        """What is asked for, as people read it."""
+        return " · ".join(part for value in self.params().values() for part in value.split("~"))
+
     def on(self, page: str) -> Scope:
         """What of it narrows a page."""
         applies = APPLIES.get(page, ())

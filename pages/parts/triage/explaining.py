@@ -72,5 +72,5 @@ def _show(explained: Explained, run: Run, shown: TimeRange, view: View, compared
     said(*core.headline(explained, words, span, names))
     if explained.differences:
         show_html(html.rows(explained, run.name, shown, view))
-    if explained.ids and explained.others:
+    if explained.differences or (explained.ids and explained.others):
         browser.copy_button(core.markdown(explained, words, span, address, names), words, f"explained-{run.name}")
