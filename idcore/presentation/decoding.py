@@ -121,7 +121,7 @@ class Decoding:
         return words.count("file", len(self.sources)) if self.files else words.count("line", self.intake.lines)
 
     def as_scanned(self, clock: Clock) -> Clock:
-        """A reader's clock; with the zone of the input's scan, where its reader chose none: else one ID has two times."""
+        """A reader's clock, with the zone of the input's scan where none was chosen: else one ID has two times."""
         if self.scanned_in is None or clock.zone_source == "given":
             return clock
         zone, source = self.scanned_in

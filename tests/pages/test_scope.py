@@ -205,7 +205,8 @@ def test_brokers_in_a_short_range_or_filtered_say_what_is_true_of_them(open_page
     words = catalogue.words(lang)
     ends = {"from": "2026-11-20T01:55:10.000Z", "to": "2026-11-20T01:55:12.000Z"}
     page = shown(open_page("brokers", run=run.name, lang=lang, **ends))
-    assert words("brokers.range_short") in page and words("brokers.range_none") not in page
+    assert words("brokers.range_short") not in page and words("brokers.range_none") not in page
+    assert re.search(r"\d [KM]iB/(s|秒)", page), "every record in the range is known, so its rate is"
     app = open_page("brokers", run=run.name, lang=lang, broker=BROKERS[1])
     said, *_ = [one.proto.body for one in app.get("html") if "mq-said" in one.proto.body]
     assert BROKERS[1] in said and BROKERS[0] not in said, "the headline is about the broker of the filter"
