@@ -10,6 +10,7 @@ from idcore.presentation.html import counters as html
 from idcore.presentation.html import tables
 from idcore.presentation.triage import counter_rows, finding_texts, line_filter, sentences, strokes
 from idcore.presentation.triage.processes import assumed, countable, is_countable, process_key, sorted_processes
+from idcore.presentation.triage.time_range import ALL_TIMES
 from pages.parts import cache, session
 from pages.parts.charts import counters as charts
 from pages.parts.triage import chips, filters, lines, opened, ranking, shared, time_range
@@ -42,10 +43,14 @@ row = cache.judge(run, shared.find_row(run, key)).iloc[0].to_dict()
 points = time_range.points(run, row, in_range)
 limited = bool(in_range) and points.dated
 empty = limited and points.inside.empty
-part = strokes.in_range(row, points.inside, points.whole) if limited and not empty else row
+part = strokes.in_range(row, points.inside, points.around, points.whole) if limited and not empty else row
 
 # show
-sentence = words("counters.none_in_range") if empty else sentences.process(part, shown, points.inside)
+sentence = (
+    sentences.none_of(part, points.around, shown)
+    if empty
+    else sentences.process(part, shown, points.inside, points.around)
+)
 at_once = "" if in_range or wanted else finding_texts.at_once(cache.frame(run, "findings"), shown).strip()
 said(at_once or sentence, sentence if at_once else "")
 
@@ -72,10 +77,10 @@ with right:
 
 if drawn is not None and drawn.gaps:
     st.header(words("counters.gaps"), anchor=False)
-    if (widest := counter_rows.widest_gap(points.inside)) is not None:
+    if (widest := counter_rows.widest_gap(points.around)) is not None:
         show_html(html.gap(widest, run.name, key, shown))
     largest = sorted(drawn.gaps, key=lambda gap: -gap[2])
-    show_html(tables.gaps(largest[:100], shown, run.name, key))
+    show_html(tables.gaps(largest[:100], shown, run.name, key, in_range if limited else ALL_TIMES))
 
 time_range.registered("counters", partial(cache.frame, run), in_range, shown)
 
@@ -92,6 +97,7 @@ small_print(
     [
         *sentences.point_notes(points, row, in_range, shown),
         sentences.minutes_note(in_range, shown) if found is not None and not found.exact else "",
+        sentences.cut_note([*rows.get("in_cut_gaps", ()), part.get("in_cut_gaps", 0)], shown),
         words("counters.bands") if drawn is not None and len(drawn.gaps) > 1 else "",
         "" if row["wraps_certain"] else words("counters.uncertain"),
         words("counters.cut_note") if found is None and not countable(processes).all() else "",

@@ -105,4 +105,5 @@ if found is None:
     notes.insert(0, "" if chosen else shared.cut(run, len(rows), words))
 elif not found.exact:
     notes.insert(0, sentences.minutes_note(in_range, shown))
+notes.insert(0, sentences.cut_note(page.get("in_cut_gaps", ()), shown))
 small_print(notes)

@@ -350,7 +350,7 @@ def test_a_process_that_runs_over_the_end_of_a_month_has_one_clock(tmp_path: Pat
     assert (process["chains"], process["rate_per_second"]) == (1, pytest.approx(10))
     still, whole = strokes.pause(rows)
     assert whole == pytest.approx(119.9) and still < 2
-    assert strokes.in_range(process, rows, False)["rate_per_second"] == pytest.approx(10)
+    assert strokes.in_range(process, rows, rows, False)["rate_per_second"] == pytest.approx(10)
     assert list(strokes.falls(strokes.in_order(rows))) == []
     figure, drawn = counters.sawtooth(rows, reader())
     ((_, x, saw, _),) = drawn.lines

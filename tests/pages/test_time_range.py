@@ -255,7 +255,8 @@ def test_the_index_counts_all_times_as_the_scan_does(indexed: Run) -> None:
     for name in ("ids", "distinct", "first_sent_at", "last_sent_at"):
         assert mine[name].to_dict() == whole[name].to_dict(), name
     row, thinned = busy(indexed)
-    again = strokes.in_range(row, in_range.points(index_of(indexed), row, thinned, ALL_TIMES), True)
+    every = in_range.points(index_of(indexed), row, thinned, ALL_TIMES)
+    again = strokes.in_range(row, every, every, True)
     for name in ("produced", "missing", "distinct", "wraps", "tracks", "chains"):
         assert again[name] == row[name], name
     assert (row["missing"], row["wraps"], row["distinct"]) == (16, 1, 8_984) and len(thinned) < 8_984
@@ -269,7 +270,7 @@ def test_processes_of_a_range_have_the_figures_of_their_counter_there(indexed: R
         found = in_range.with_figures(index_of(indexed), rows, points_of, here)
         for row in found.to_dict("records"):
             every = in_range.points(index_of(indexed), row, points_of(row), here)
-            told = strokes.in_range(row, every, True)
+            told = strokes.in_range(row, every, every, True)
             assert (row["missing"], row["wraps"]) == (told["missing"], told["wraps"]), (row["host"], here)
     assert in_range.with_figures(index_of(indexed), rows.iloc[:0], points_of, here).empty
 
@@ -356,7 +357,7 @@ def test_a_gap_in_a_range_is_drawn_and_leads_to_its_lines(indexed: Run) -> None:
     here = after(89, 2)
     every = in_range.points(index_of(indexed), row, thinned, here)
     figure, drawn = counters.sawtooth(in_range.drawn(every, thinned, here), reader(SHANGHAI), shown=here)
-    assert [ids for _, _, ids in drawn.gaps] == [16] and strokes.in_range(row, every, True)["missing"] == 16
+    assert [ids for _, _, ids in drawn.gaps] == [16] and strokes.in_range(row, every, every, True)["missing"] == 16
     mark = next(trace for trace in figure.data if trace.name == "gaps").customdata[0]
     ends = {"from": "2026-11-20T01:56:29.980Z", "to": "2026-11-20T01:56:30.321Z"}
     clicked = {"selection": {"points": [{"customdata": mark}], "box": []}}
@@ -511,6 +512,30 @@ def kept_of(run: Run, text: str) -> str:
     facts["options"] |= {"sources": ["app.log"]}
     (run.path / "run.json").write_text(json.dumps(facts))
     return run.name
+
+
+# ---- gaps that a range cuts
+
+
+@pytest.mark.parametrize("length", [2.1, 2, 0.26])  # up to its middle, from its middle on, inside of it
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_all_pages_count_a_gap_that_the_range_cuts(open_page: Open, indexed: Run, lang: str, length: float) -> None:
+    """The gap of 16 IDs is from 89.98 to 90.32 s."""
+    ends = after({2.1: 88, 2: 90.1, 0.26: 89.99}[length], length).params() | {"lang": lang}
+    of_process, words = ends | {"process": "10.42.3.17~4000~18B4AAC2", "host": "10.42.3.17"}, catalogue.words(lang)
+    assert words.count("id", 16) in shown(open_page("findings", run=RUN, **ends))
+    page = shown(app := open_page("counters", run=RUN, **of_process))
+    assert not app.exception and words.count("id", 16) in page and words.duration(0.34) in page
+    gaps = page[page.index(f">{words('col.gap_from')}<") :]
+    assert words("counters.cut_gap") in gaps[: gaps.index("</table>")]
+    if length == 0.26:
+        assert words("counters.none_in_range") in page
+        return
+    assert words.count("missing", 16) in page and words.count("missing", 0) not in page
+    assert words("counters.in_cut_gaps", n="16") in page and words("counters.cut_gaps") in page
+    for name in ("counters", "producers"):
+        page = shown(open_page(name, run=RUN, **ends))
+        assert ">16<" in page[page.rindex("<tbody>") :] and words("counters.cut_gaps") in page
 
 
 # ---- findings of a range

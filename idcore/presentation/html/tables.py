@@ -14,7 +14,7 @@ from idcore.presentation.reports.markup import Column, Html, Table, join, link, 
 from idcore.presentation.triage import address_flags
 from idcore.presentation.triage.processes import assumed, is_countable, is_followed, process_key, rate_text
 from idcore.presentation.triage.scope import UNLIMITED
-from idcore.presentation.triage.time_range import between
+from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange, between
 
 UNKNOWN = "–"  # a figure that an id does not contain
 Row = Mapping[str, Any]
@@ -280,12 +280,14 @@ def tags(rows: pd.DataFrame, reader: Reader) -> Table:
     return Table.of(words("brokers.tags"), columns, rows.to_dict("records"))
 
 
-def gaps(rows: list[tuple[Any, Any, int]], reader: Reader, run: str, process: str) -> Html:
-    """Where ids are missing: from, to, how many, and the lines of both ends.
+def gaps(
+    rows: list[tuple[Any, Any, int]], reader: Reader, run: str, process: str, shown: TimeRange = ALL_TIMES
+) -> Html:
+    """Where ids are missing: from, to, how many, and the lines of both ends. One that the range cuts is marked.
 
     The times are the figure's: wall clock of the reader's zone, or seconds where ids have no date.
     """
-    words = reader.words
+    words, (first, last) = reader.words, shown.clock(reader.zone)
 
     def moment(value: Any) -> str:
         return reader.full(value.replace(tzinfo=reader.zone)) if isinstance(value, datetime) else f"{value:,.3f} s"
@@ -295,10 +297,18 @@ def gaps(rows: list[tuple[Any, Any, int]], reader: Reader, run: str, process: st
             return ""
         return lines_link(reader, run, **UNLIMITED | {"process": process} | between(begin, end, reader.zone))
 
+    def missing(begin: Any, end: Any, n: int) -> Html | str:
+        whole = not isinstance(begin, datetime) or ((first is None or begin >= first) and (last is None or end < last))
+        if whole:
+            return number(n)
+        return join([tag("span", words("counters.cut_gap"), class_="mq-faint"), number(n)], " ")
+
     columns = [
         Column("missing", words("col.missing"), right=True),
         Column("from", words("col.gap_from"), mono=True, role="time"),
         Column("to", words("col.gap_to"), mono=True, role="time"),
         Column("lines", words("col.lines")),
     ]
-    return table(columns, ((number(n), moment(a), moment(b), lines(a, b)) for a, b, n in rows), words("table.gaps"))
+    return table(
+        columns, ((missing(a, b, n), moment(a), moment(b), lines(a, b)) for a, b, n in rows), words("table.gaps")
+    )

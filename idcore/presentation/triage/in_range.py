@@ -31,6 +31,7 @@ from idcore.scan.occurrences.index import SEGMENT_SHIFT, Filter, Index
 MOST_POINTS = 3_000  # drawn of one process in a range: more are thinned as the scan thins them
 _BUCKETS, _WIDEST = 512, 100
 _OFFSET_BINS = 96  # of one broker
+_FIGURES = ("missing", "in_cut_gaps", "wraps", "rate_per_second")  # of a process in a range
 _AT_ONCE = 1 << 16  # processes whose number goes above the 48 bits of elapsed and counter
 LEAST = pd.Timedelta(milliseconds=1)
 PointsOf = Callable[[Mapping[Any, Any]], pd.DataFrame]
@@ -58,10 +59,14 @@ def of_hosts(counted: InRange, hosts: Collection[str]) -> InRange:
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """The points of one process: what is drawn, what of its IDs is in the range, whether that is every one of them."""
+    """The points of one process: what is drawn, what of its IDs is in the range, whether that is every one of them.
+
+    `around` has also both sides of each gap that the range cuts.
+    """
 
     drawn: pd.DataFrame
     inside: pd.DataFrame
+    around: pd.DataFrame
     whole: bool
 
     @property
@@ -71,14 +76,16 @@ class Points:
 
     def without_gaps(self) -> Points:
         """The same of a process of which it is not known what is missing."""
-        drawn, inside = (frame.assign(missing_before=0) for frame in (self.drawn, self.inside))
-        return Points(drawn, inside, self.whole)
+        drawn, inside, around = (frame.assign(missing_before=0) for frame in (self.drawn, self.inside, self.around))
+        return Points(drawn, inside, around, self.whole)
 
     def within(self, shown: TimeRange, every: pd.DataFrame | None) -> Points:
         """Those of a time range: every ID of the index where there is one, else the points there."""
-        if every is not None:
-            return Points(drawn(every, self.drawn, shown), every, True)
-        return Points(self.drawn, self.drawn[shown.contains(self.drawn["sent_at"])], self.whole)
+        inside = self.drawn[shown.contains(self.drawn["sent_at"])] if every is None else every
+        around = strokes.around(inside, self.drawn, shown)
+        if every is None:
+            return Points(self.drawn, inside, around, self.whole)
+        return Points(drawn(every, self.drawn, shown), every, around, True)
 
 
 def of_index(index: Index, shown: TimeRange) -> InRange:
@@ -219,10 +226,10 @@ def with_figures(index: Index, rows: pd.DataFrame, points_of: PointsOf, shown: T
         if pieces and not thinned.empty and thinned["sent_at"].notna().all():
             places = pd.DataFrame(np.concatenate(pieces)).drop_duplicates().sort_values([0, 1])
             every = _of_runs(places.to_numpy(), thinned)
-            figures = strokes.in_range(row, every, True)
-            row = {**row, **{name: figures[name] for name in ("missing", "wraps", "rate_per_second")}}  # type: ignore[misc]
+            figures = strokes.in_range(row, every, strokes.around(every, thinned, shown), True)
+            row = {**row, **{name: figures[name] for name in _FIGURES}}  # type: ignore[misc]
         result.append(row)
-    return pd.DataFrame(result, columns=[*rows.columns, "missing", "wraps", "rate_per_second"], index=rows.index)
+    return pd.DataFrame(result, columns=[*rows.columns, *_FIGURES], index=rows.index)
 
 
 def _groups(keys: np.ndarray, rows: np.ndarray) -> tuple[list[int], list[np.ndarray]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -98,18 +98,25 @@ def producers_in(counted: InRange, reader: Reader) -> str:
     )
 
 
-def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = None) -> str:
-    """One process: what its counter shows; of its points, how long it did not move."""
+def process(
+    row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = None, around: pd.DataFrame | None = None
+) -> str:
+    """One process: what its counter shows; of its points, how long it did not move.
+
+    `around`: of a time range the points with those that are beyond the gaps that it cuts.
+    """
     words = reader.words
     frame = pd.DataFrame([row])
-    lead = widest(row, counter_rows.widest_gap(points), reader) if points is not None else ""
+    around = points if around is None else around
+    lead = widest(row, counter_rows.widest_gap(around), reader) if around is not None else ""
     parts = [
         words.count("wrap", int(row["wraps"]))
         if row["wraps_certain"]
         else words("counters.wraps_at_least", n=words.count("wrap", int(row["wraps"])))
     ]
-    missing, produced = int(row["missing"]), int(row["produced"])
+    missing, produced, in_cut_gaps = int(row["missing"]), int(row["produced"]), int(row.get("in_cut_gaps", 0))
     share = words("counters.share", share=words.share(missing, produced)) if missing else ""
+    share += words("counters.in_cut_gaps", n=f"{in_cut_gaps:,}") if in_cut_gaps else ""
     here = words.count("distinct_uniq", int(row["distinct"]))
     if row.get("sample"):
         parts.append(words("counters.sampled", ids=here, share=words.share(row["distinct"], produced)))
@@ -124,7 +131,7 @@ def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = N
         host=row["host"],
         pid=row["pid"],
         loader=row["loader"],
-        produced=words.count("id", produced),
+        produced=words.count("id", produced - in_cut_gaps),
         span=sent,
         parts=words("clause").join(parts),
     )
@@ -153,6 +160,11 @@ def process(row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = N
     if is_several(row):
         said += words("counters.said_tracks", n=words.count("track", int(row["tracks"])))
     return lead + said
+
+
+def none_of(row: dict[str, Any], around: pd.DataFrame, reader: Reader) -> str:
+    """A process without IDs in a time range, which may be in a gap."""
+    return widest(row, counter_rows.widest_gap(around), reader) + reader.words("counters.none_in_range")
 
 
 def why_uncounted(row: Any) -> str:
@@ -185,6 +197,11 @@ def point_notes(points: Points, row: dict[str, Any], chosen: TimeRange, reader: 
     if not points.inside.empty and strokes.least_gap(points.drawn, int(row["missing"])) > 1:
         notes.append(words("counters.sample_note"))
     return notes
+
+
+def cut_note(in_cut_gaps: Iterable[float], reader: Reader) -> str:
+    """That a gap that a time range cuts is counted whole, where that is so of any process."""
+    return reader.words("counters.cut_gaps") if any(number > 0 for number in in_cut_gaps) else ""
 
 
 def brokers(rows: pd.DataFrame, reader: Reader) -> str:

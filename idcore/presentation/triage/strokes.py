@@ -13,6 +13,7 @@ import pandas as pd
 from idcore.answers.findings import gaps as judged
 from idcore.base.catalogue import Words
 from idcore.ids.rules import COUNTER_WRAP
+from idcore.presentation.triage.time_range import TimeRange
 
 MOST_STEPS = 3  # of one clock that are named
 LEAST_STEP = 500  # milliseconds; less is not a finding
@@ -142,26 +143,47 @@ def extremes(lines: Iterable[tuple[list[Any], list[Any]]], left: Any, right: Any
     return (min(values), max(values)) if values else None
 
 
-def in_range(row: dict[str, Any], points: pd.DataFrame, whole: bool) -> dict[str, Any]:
+def gaps_of(points: pd.DataFrame, shown: TimeRange) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
+    """Points in the order of their counters, the point below each, and which are right above a gap of a range.
+
+    A gap belongs to a range if any instant from the ID below it to the ID above it is in the range.
+    """
+    ordered = points.sort_values(["track", "chain", "position"], kind="stable")
+    same = ordered.duplicated(["track", "chain"])
+    below = ordered.shift().where(same)
+    return ordered, below, same & (ordered["missing_before"] > 0) & shown.overlaps(below["sent_at"], ordered["sent_at"])
+
+
+def around(inside: pd.DataFrame, every: pd.DataFrame, shown: TimeRange) -> pd.DataFrame:
+    """The points in a range, and of the gaps that it cuts those on the other side. `every`: the scan's points."""
+    outside = every[~shown.contains(every["sent_at"])].assign(cut=True)
+    ordered, _, gap = gaps_of(pd.concat([inside.assign(cut=False), outside], ignore_index=True), shown)
+    sides = ordered[gap | gap.shift(-1, fill_value=False) | ~ordered["cut"].astype(bool)]
+    return sides.drop(columns="cut")
+
+
+def in_range(row: dict[str, Any], points: pd.DataFrame, sides: pd.DataFrame, whole: bool) -> dict[str, Any]:
     """The figures of a process, from those of its points that are in a range: generated from the first to the last.
 
-    Where these are the `whole` of its IDs there, missing is exact; else it has the gaps that are points.
+    Where these are the `whole` of its IDs there, missing is exact; else it has the gaps that are points. Gaps that the
+    range cuts are counted whole: `sides` are the points `around` it, `in_cut_gaps` what is missing there.
     """
     ordered = by_clock(points)
     chains = ordered.groupby(["track", "chain"])
     spans = chains["position"].agg(["min", "max"])
     produced = int((spans["max"] - spans["min"] + 1).sum())
-    inner = ordered.loc[chains.cumcount() > 0, "missing_before"]  # a gap that begins before the range is not in it
-    missing = produced - len(points) if whole else int(inner.sum())
+    in_cut_gaps = _in_gaps(sides) - _in_gaps(points)
+    missing = (produced - len(points) if whole else _in_gaps(points)) + in_cut_gaps
     seconds = ordered["clock"].max() - ordered["clock"].min() if len(points) else 0
     starts = (ordered["counter"] - ordered["position"]) % COUNTER_WRAP
     every = (starts + ordered["position"]).groupby([ordered["track"], ordered["chain"]])
     turns = every.agg(["min", "max"]) // COUNTER_WRAP
     return {
         **row,
-        "produced": produced,
+        "produced": produced + in_cut_gaps,
         "missing": missing,
-        "distinct": produced - missing,
+        "in_cut_gaps": in_cut_gaps,
+        "distinct": produced + in_cut_gaps - missing,
         "wraps": int((turns["max"] - turns["min"]).sum()),
         "tracks": ordered["track"].nunique(),
         "chains": len(spans),
@@ -169,6 +191,12 @@ def in_range(row: dict[str, Any], points: pd.DataFrame, whole: bool) -> dict[str
         "last_sent_at": ordered["sent_at"].max(),
         "rate_per_second": (produced - len(spans)) / seconds if seconds else None,
     }
+
+
+def _in_gaps(points: pd.DataFrame) -> int:
+    """What is missing between points; what is below the first of a chain is not."""
+    ordered = points.sort_values("position", kind="stable")
+    return int(ordered.loc[ordered.duplicated(["track", "chain"]), "missing_before"].sum())
 
 
 def least_gap(points: pd.DataFrame, missing_in_all: int | None = None) -> int:

@@ -167,7 +167,7 @@ def activity(run: Run, chosen: TimeRange, hosts: list[str]) -> tuple[pd.DataFram
 def points(run: Run, row: dict[str, Any], chosen: TimeRange) -> in_range.Points:
     """The scan's points of a process, and in a range every ID of the index where there is one."""
     thinned = cache.points(run, row)
-    points_drawn = in_range.Points(thinned, thinned, len(thinned) == row["distinct"])
+    points_drawn = in_range.Points(thinned, thinned, thinned, len(thinned) == row["distinct"])
     if chosen and points_drawn.dated:
         points_drawn = points_drawn.within(chosen, cache.every_point(run, row, chosen))
     return points_drawn if is_countable(row) else points_drawn.without_gaps()
