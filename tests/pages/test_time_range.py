@@ -514,6 +514,13 @@ def kept_of(run: Run, text: str) -> str:
     return run.name
 
 
+def test_the_next_wrap_of_a_range_is_counted_from_its_last_id(open_page: Open, indexed: Run) -> None:
+    """50 IDs/s that wrap at 100 s: after that wrap, from 105 to 108 s, the next is at 100 + 65,536 / 50 s."""
+    for begin, wraps_at in ((10, 100.1), (105, 100.1 + 65_536 / 50)):
+        page = shown(open_page("counters", run=RUN, **after(begin, 3).params()))
+        assert f"at about {START + timedelta(seconds=wraps_at):%Y-%m-%d %H:%M} +00:00" in page, begin
+
+
 # ---- gaps that a range cuts
 
 

@@ -189,6 +189,7 @@ def in_range(row: dict[str, Any], points: pd.DataFrame, sides: pd.DataFrame, who
         "chains": len(spans),
         "first_sent_at": ordered["sent_at"].min(),
         "last_sent_at": ordered["sent_at"].max(),
+        "last_counter": int(ordered["counter"].iloc[-1]) if len(ordered) else None,
         "rate_per_second": (produced - len(spans)) / seconds if seconds else None,
     }
 
