@@ -73,7 +73,9 @@ with left:
             lines.clicked(run, shown, marked)
 with right:
     count = cache.rows(run, "processes") if found is None else found.count
-    ranking.ranking_list(run, processes, place, count, shown)
+    if wanted.host in set(processes["host"]):  # those of other hosts are not in the list
+        count = len(processes)
+    ranking.ranking_list(run, processes, place, count, in_range, shown)
 
 if drawn is not None and drawn.gaps:
     st.header(words("counters.gaps"), anchor=False)

@@ -30,6 +30,7 @@ from idcore.presentation.triage import (
     activity,
     broker_logs,
     compared,
+    counter_rows,
     finding_rows,
     finding_texts,
     findings_in_range,
@@ -59,6 +60,7 @@ WORDS, LIGHT = catalogue.words("en"), roles.palette("light")
 START = datetime(2026, 11, 20, 1, 55, tzinfo=UTC)
 BEGIN, END = "2026-11-20T01:55:00.000Z", "2026-11-20T02:00:00.000Z"
 MONTH = datetime(2026, 11, 1, tzinfo=SHANGHAI)
+MANY = [f"0A2A03{host:02X}0FA018B4AAC2" for host in range(1, 13)]  # processes
 
 
 def log(seconds: int = 180, missing: range = range(0)) -> str:
@@ -349,7 +351,42 @@ def test_a_wrap_in_a_range_stops_at_65535_and_begins_at_0(indexed: Run) -> None:
     saw = drawn.lines[-1][2]
     at = saw.index(None)
     assert (saw[at - 1], saw[at + 1]) == (65_535, 0) and len(drawn.wraps) == 1
+    assert marked_wraps(figure) == ["1"]
     assert figure.layout.yaxis.range[1] > 65_535 and figure.layout.yaxis.range[0] == 0
+
+
+def marked_wraps(figure: Any) -> list[str]:
+    return [text for trace in figure.data if trace.mode == "markers+text" for text in trace.text]
+
+
+def test_wraps_of_a_range_are_numbered_as_they_are_counted_there(tmp_path: Path) -> None:
+    """50 IDs/s that wrap at 100 s and at 1,410.72 s."""
+    run = indexed_run(tmp_path / "runs", log(1_500))
+    row, thinned = busy(run)
+    here = after(1_400, 20)
+    every = in_range.points(index_of(run), row, thinned, here)
+    figure, _ = counters.sawtooth(in_range.drawn(every, thinned, here), reader(SHANGHAI), shown=here)
+    assert marked_wraps(figure) == ["1"] and strokes.in_range(row, every, every, True)["wraps"] == 1
+    shapes = [counter_rows.outline(thinned, within) for within in (after(1_400, 20), after(1_200, 100), ALL_TIMES)]
+    falls = []
+    for shape in shapes:
+        corners = [[float(part[:-1]) for part in corner.split()] for corner in shape.split(", ")]
+        falls.append(len({x for x, y in corners if y > 99.9 and 0 < x < 100}))
+    assert falls == [1, 0, 2], "the small picture has the wraps of the range"
+
+
+def test_of_one_host_no_more_processes_are_promised(open_page: Open, tmp_path: Path) -> None:
+    lines = [f"msgId={host}{0x5000_0000 + number:08X}{number:04X}" for host in MANY for number in range(3)]
+    indexed_run(tmp_path / "runs", "\n".join(lines) + "\n")
+    whole = {"from": "2026-11-01T00:00:00Z"}
+    for more, said in (
+        ({}, True),
+        (whole, True),
+        ({"host": "10.42.3.1"}, False),
+        (whole | {"host": "10.42.3.1"}, False),
+    ):
+        page = shown(app := open_page("counters", run=RUN, **more))
+        assert not app.exception and ("The first 10 of 12 processes." in page) == said, more
 
 
 def test_a_gap_in_a_range_is_drawn_and_leads_to_its_lines(indexed: Run) -> None:

@@ -15,7 +15,7 @@ from idcore.presentation.triage import counter_rows
 from idcore.presentation.triage.counter_rows import Gap
 from idcore.presentation.triage.processes import process_key
 from idcore.presentation.triage.scope import UNLIMITED
-from idcore.presentation.triage.time_range import between
+from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange, between
 
 Row = Mapping[Any, Any]
 
@@ -27,12 +27,13 @@ def ranking(
     points: Callable[[Row], pd.DataFrame],
     reader: Reader,
     run: str,
+    shown: TimeRange = ALL_TIMES,
 ) -> Html:
-    """Each process with its counter small and what it is ranked by; a link shows it."""
+    """Each process with its counter of a time range small and what it is ranked by; a link shows it."""
     items = []
     for row in rows:
         key = process_key(row)
-        shape = counter_rows.outline(points(row))
+        shape = counter_rows.outline(points(row), shown)
         saw = tag("i", style=f"clip-path:polygon({shape})") if shape else None
         host, pid = tag("b", row["host"], class_="mq-mono"), tag("span", f"{row['pid']}", class_="mq-pid")
         name = tag("span", join([host, pid], " "))

@@ -10,7 +10,8 @@ import pandas as pd
 
 from idcore.ids.rules import COUNTER_WRAP
 from idcore.presentation.triage.processes import is_countable
-from idcore.presentation.triage.strokes import by_clock, strokes
+from idcore.presentation.triage.strokes import by_clock, clipped, is_dated, strokes
+from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 
 SQUARES = 96  # of a gap and its surroundings
 LINE = 5.0  # percent of the height: the line of a small sawtooth
@@ -86,18 +87,26 @@ def next_wrap(row: dict[str, Any]) -> tuple[timedelta, datetime | None] | None:
     return every, last + timedelta(seconds=(COUNTER_WRAP - int(row["last_counter"])) / rate)
 
 
-def outline(points: pd.DataFrame) -> str:
-    """The sawtooth as a thin CSS polygon, in percent; empty where there is no line."""
+def outline(points: pd.DataFrame, shown: TimeRange = ALL_TIMES) -> str:
+    """The sawtooth of a time range as a thin CSS polygon, in percent; empty where there is no line.
+
+    A line goes on to the next point outside: what is beyond 0 and 100 is not in the box.
+    """
     if len(points) < 2:
         return ""
     ordered = by_clock(points)
     seconds = ordered["clock"].tolist()
-    begin, span = min(seconds), max(seconds) - min(seconds)
+    drawn, begin, end = strokes(ordered, seconds, seconds), min(seconds), max(seconds)
+    if shown and is_dated(points):
+        ends = [moment and (moment - points["sent_at"].min()).total_seconds() for moment in (shown.begin, shown.end)]
+        drawn = clipped(drawn, *ends)
+        begin, end = (known if at is None else at for at, known in zip(ends, (begin, end), strict=True))
+    span = end - begin
     if span <= 0:
         return ""
     there: list[tuple[float, float]] = []
     back: list[tuple[float, float]] = []
-    for _, x, saw, _ in strokes(ordered, seconds, seconds).lines:
+    for _, x, saw, _ in drawn.lines:
         for part in _parts(x, saw):
             thin = part[:: len(part) // MOST_CORNERS + 1] + part[-1:]
             line = [(100 * (a - begin) / span, (100 - LINE) * (1 - b / COUNTER_WRAP)) for a, b in thin]

@@ -36,7 +36,6 @@ class Strokes:
     gaps: list[tuple[Any, Any, int]] = field(default_factory=list)
     restarts: list[Any] = field(default_factory=list)
     slopes: list[tuple[int, Any, float, float]] = field(default_factory=list)  # track, x, count, ids per second
-    wraps_before: int = 0  # of the process, before the first in sight
 
 
 def is_dated(points: pd.DataFrame) -> bool:
@@ -114,7 +113,6 @@ def clipped(drawn: Strokes, left: Any, right: Any) -> Strokes:
         wraps=[place for place in drawn.wraps if inside(place)],
         gaps=[gap for gap in drawn.gaps if (right is None or gap[0] < right) and (left is None or gap[1] >= left)],
         restarts=[place for place in drawn.restarts if inside(place)],
-        wraps_before=sum(left is not None and place < left for place in drawn.wraps),
     )
     for track, x, saw, count in drawn.lines:
         known = [at for at, place in enumerate(x) if place is not None]

@@ -231,7 +231,7 @@ def _gap_dots(figure: go.Figure, drawn: Strokes, process: str, view: View) -> No
 def _marks(figure: go.Figure, drawn: Strokes, view: View, assumed: str) -> None:
     words, palette = view.words, view.palette
     some = drawn.wraps if len(drawn.wraps) <= 40 else drawn.wraps[:: len(drawn.wraps) // 40 + 1]
-    number = {place: str(rank) for rank, place in enumerate(drawn.wraps, 1 + drawn.wraps_before)}
+    number = {place: str(rank) for rank, place in enumerate(drawn.wraps, 1)}
     if drawn.wraps:
         figure.add_scatter(
             x=some,

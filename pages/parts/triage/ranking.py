@@ -12,6 +12,7 @@ from idcore.presentation.html import counters as html
 from idcore.presentation.triage.in_range import InRange
 from idcore.presentation.triage.processes import find_process, process_key, process_name, sorted_processes
 from idcore.presentation.triage.scope import Scope
+from idcore.presentation.triage.time_range import TimeRange
 from idcore.runs.runs import Run
 from pages.parts import cache
 from pages.parts.triage import filters, shared
@@ -83,8 +84,11 @@ def criteria(processes: pd.DataFrame) -> list[str]:
     return sorted(BY, key=lambda by: not (processes[telling[by]].fillna(0) > 0).any())
 
 
-def ranking_list(run: Run, processes: pd.DataFrame, place: int, count: int, view: View) -> None:
-    """The first ten by missing share, wraps or rate, each with its counter; a click shows the process."""
+def ranking_list(run: Run, processes: pd.DataFrame, place: int, count: int, within: TimeRange, view: View) -> None:
+    """The first ten by missing share, wraps or rate, each with its counter; a click shows the process.
+
+    `count`: how many there are in all.
+    """
     words, by = view.words, criteria(processes)[0]
     ordered = processes
     if by != "ids":
@@ -93,6 +97,6 @@ def ranking_list(run: Run, processes: pd.DataFrame, place: int, count: int, view
         ordered = sorted_processes(processes, by)
     rows = ordered.head(TOP).to_dict("records")
     current = process_key(processes.iloc[place])
-    show_html(html.ranking(rows, current, by, partial(cache.points, run), view, run.name))
+    show_html(html.ranking(rows, current, by, partial(cache.points, run), view, run.name, within))
     if count > TOP:
         st.caption(words("counters.rank_more", n=TOP, all=words.count("process", count)))
