@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,6 +70,14 @@ def rows_axis(palette: Palette, **more: Any) -> dict[str, Any]:
     """A y axis of names, the first on top: of hosts, brokers, producers."""
     names = {"family": MONO, "size": 12, "color": palette.text}
     return axis(palette, autorange="reversed", showgrid=False, fixedrange=True, tickfont=names, **more)
+
+
+def ticks_up_to(value: float) -> dict[str, Any]:
+    """A y axis from 0 to a round number that is not below `value`, with that, its half and 0 written."""
+    unit = 10.0 ** math.floor(math.log10(value)) if value > 0 else 1.0
+    top = next(float(f"{unit * times:.12g}") for times in (1, 2, 4, 5, 6, 8, 10, 20) if unit * times >= value)
+    ticks = [0.0, top / 2, top]
+    return {"range": [0, 1.05 * top], "tickvals": ticks, "ticktext": [f"{tick:,.12g}" for tick in ticks]}
 
 
 def band(figure: go.Figure, left: Any, right: Any, yref: str = "y domain", **look: Any) -> None:

@@ -77,6 +77,47 @@ def test_the_rate_stands_in_the_corner_where_no_count_is() -> None:
     assert len(drawn.slopes) == 1 and (rate.xref, rate.x, rate.yref, rate.y) == ("x2 domain", 0, "y2 domain", 1)
 
 
+def test_no_words_lie_on_the_lines_and_the_axis_ends_with_its_points() -> None:
+    figure, _ = sawtooth(0)
+    (words,) = [note for note in figure.layout.annotations if note.text == WORDS("counters.starts_again")]
+    assert (words.xref, words.yref, words.y, words.yanchor) == ("x domain", "paper", 1, "bottom")
+    assert words.yshift + 16 < figure.layout.margin.t, "in the margin, whatever the width"
+    wide = [note.text for note in figure.layout.annotations if note.xref in ("x", "x2") and not note.textangle]
+    assert not wide, "a text at a time makes the time axis longer on a phone"
+
+
+def test_there_is_no_rate_in_a_gap() -> None:
+    """Ten IDs a second, of which 200 are missing."""
+    kept = [*range(300), *range(500, 900)]
+    rows = pd.DataFrame({"track": 0, "chain": 0, "position": kept, "counter": kept})
+    rows["missing_before"] = [0, *(b - a - 1 for a, b in itertools.pairwise(kept))]
+    sent = pd.Timestamp("2026-11-20T01:55:00Z")
+    rows["elapsed_ms"] = [100 * place for place in kept]
+    rows["sent_at"] = [sent + pd.Timedelta(milliseconds=100 * place) for place in kept]
+    rows = rows.assign(layout="uniq_v4", host="10.0.0.1", pid=1, loader="18B4AAC2")
+    for shown in (TimeRange(), TimeRange(sent + timedelta(seconds=20), sent + timedelta(seconds=60))):
+        figure, _ = counters.sawtooth(rows, reader(), shown=shown)
+        speed = next(trace for trace in figure.data if trace.line.shape == "hv")
+        drawn = [(x, y) for x, y in zip(speed.x, speed.y, strict=True) if y is not None]
+        begin, end = (datetime(2026, 11, 20, 1, 55) + timedelta(seconds=at) for at in (29.9, 50))
+        assert None in speed.y and not [x for x, _ in drawn if begin < x < end], "of a gap only the mean is known"
+        assert {begin, end} <= {x for x, _ in drawn}, "the line goes on to both ends of the gap"
+        assert figure.layout.yaxis2.tickvals[-1] >= max(y for _, y in drawn), "the axis goes up to the line"
+
+
+def test_a_gap_of_one_counter_does_not_break_the_rate_of_another() -> None:
+    figure, drawn = sawtooth(3)
+    assert len([trace for trace in figure.data if trace.line.shape == "hv"]) == 2 and len(drawn.breaks) <= 2
+    every = strokes.apart([0, 10, 20, 30], [1.0, 2.0, 3.0], [(4, 24), (26, 27)])
+    assert every == ([0, 4, 4, 24, 30], [1.0, 1.0, None, 3.0, 3.0])
+    assert strokes.apart([0, 10, 20], [1.0, 2.0], [])[0] == [0, 10, 10, 20]
+
+
+@pytest.mark.parametrize(("value", "top"), [(0, 1), (90.4, 100), (15, 20), (12.2, 20), (0.034, 0.04), (1_000, 1_000)])
+def test_an_axis_from_0_ends_above_its_highest_value(value: float, top: float) -> None:
+    assert figures.ticks_up_to(value)["tickvals"] == [0, top / 2, top]
+
+
 def test_wraps_are_numbered_on_the_top_edge() -> None:
     figure, drawn = sawtooth(0)
     marks = next(trace for trace in figure.data if trace.mode == "markers+text")

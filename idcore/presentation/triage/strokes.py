@@ -34,6 +34,7 @@ class Strokes:
     )  # track, x, counter, position
     wraps: list[Any] = field(default_factory=list)
     gaps: list[tuple[Any, Any, int]] = field(default_factory=list)
+    breaks: dict[int, list[tuple[Any, Any]]] = field(default_factory=dict)  # of each track: its gaps
     restarts: list[Any] = field(default_factory=list)
     slopes: list[tuple[int, Any, float, float]] = field(default_factory=list)  # track, x, count, ids per second
 
@@ -77,6 +78,7 @@ def strokes(
         for before, row in itertools.pairwise(rows):
             if missing[row] >= least:
                 drawn.gaps.append((places[before], places[row], missing[row]))
+                drawn.breaks.setdefault(track, []).append((places[before], places[row]))
                 x, saw, count = [*x, None], [*saw, None], [*count, None]
             turns = (start + positions[row]) // COUNTER_WRAP - (start + positions[before]) // COUNTER_WRAP
             if turns > 0:
@@ -112,6 +114,7 @@ def clipped(drawn: Strokes, left: Any, right: Any) -> Strokes:
     cut = Strokes(
         wraps=[place for place in drawn.wraps if inside(place)],
         gaps=[gap for gap in drawn.gaps if (right is None or gap[0] < right) and (left is None or gap[1] >= left)],
+        breaks=drawn.breaks,
         restarts=[place for place in drawn.restarts if inside(place)],
     )
     for track, x, saw, count in drawn.lines:
@@ -236,6 +239,25 @@ def rates(
             order = np.lexsort((positions[own], clock[own]))
             counts += np.diff(np.interp(edges, clock[own][order], np.maximum.accumulate(positions[own][order])))
         yield track, where, (counts / step).tolist()
+
+
+def apart(edges: list[Any], values: list[float], gaps: list[tuple[Any, Any]]) -> tuple[list[Any], list[float | None]]:
+    """Steps as a line of their edges (x, y), which is broken where gaps as wide as a step are."""
+    x, y = list[Any](), list[float | None]()
+    wide = sorted(gap for gap in gaps if gap[1] - gap[0] >= edges[1] - edges[0])
+    for value, (left, right) in zip(values, itertools.pairwise(edges), strict=True):
+        for begin, end in wide:
+            if left < right and begin < right and end > left:
+                if left < begin:
+                    x, y = [*x, left, begin], [*y, value, value]
+                if x and y[-1] is not None:
+                    x.append(x[-1])
+                    y.append(None)
+                left = min(end, right)
+        if left < right:
+            x += [left, right]
+            y += [value, value]
+    return x, y
 
 
 def judgement(points: pd.DataFrame, distinct: int, missing: int) -> judged.Judgement:

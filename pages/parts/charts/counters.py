@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from idcore.presentation.triage.line_filter import pick
 from idcore.presentation.triage.processes import process_key, rate_text
 from idcore.presentation.triage.strokes import (
     Strokes,
+    apart,
     bands,
     by_clock,
     clipped,
@@ -29,14 +29,13 @@ from idcore.presentation.triage.strokes import (
     wide,
 )
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange, at, between
-from pages.parts.figures import DATES, axis, band, clock_title, note, paper, titled, two_rows
+from pages.parts.figures import DATES, axis, band, clock_title, note, paper, ticks_up_to, titled, two_rows
 from pages.parts.view import View
 
 TOP = COUNTER_WRAP - 1
 NEAR = 0.9  # of the counter's circle: what is in sight of less has an axis of its own
 FEW_DOTS = 1_500  # points in sight that are marked one by one
 LANE = 0.075  # of the height, below the counter: where its gaps have their marks
-ROOM = 0.36  # of the width: what the words at a wrap need
 MOST_CORNER = 4  # rates that fit into the corner above a count
 CLOCK = "%Y-%m-%d %H:%M:%S.%L"
 
@@ -61,22 +60,24 @@ def sawtooth(
     places, seconds, title = _places(points, view)
     drawn = strokes(points, places, seconds, missing)
     if not judged:
-        drawn.gaps, drawn.restarts, drawn.slopes = [], [], []
+        drawn.gaps, drawn.breaks, drawn.restarts, drawn.slopes = [], {}, [], []
     dated = is_dated(points)
     begin, end = shown.clock(view.zone) if dated else (None, None)
     left, right = begin or min(places), end or max(places)
     if dated and shown:
         drawn = clipped(drawn, left if shown.begin else None, right if shown.end else None)
-    figure = two_rows(paper(palette, 540, top=34), (0.7, 0.3), 0.12)
+    figure = two_rows(paper(palette, 540, top=44), (0.7, 0.3), 0.12)
     _lines(figure, drawn, view, assumed, row=1, col=1)
-    _rates(figure, points, places, seconds, view, assumed)
+    speeds = _rates(points, places, seconds, drawn)
+    _speeds(figure, speeds, view, assumed)
     _marks(figure, drawn, view, assumed)
     saw = None
     if (dated and shown) or not drawn.wraps:
         saw = extremes(((x, y) for _, x, y, _ in drawn.lines), left, right)
     figure.update_yaxes(axis(palette, title=words("counters.axis"), fixedrange=True, **_of_counter(saw)), row=1, col=1)
+    fastest = extremes(((x, y) for _, x, y in speeds), left, right)
     quiet = axis(
-        palette, title=words("counters.rate_axis"), rangemode="tozero", fixedrange=True, tickformat=",", nticks=4
+        palette, title=words("counters.rate_axis"), fixedrange=True, **ticks_up_to(fastest[1] if fastest else 0)
     )
     figure.update_yaxes(quiet, row=2, col=1)
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES if dated else None))
@@ -149,19 +150,27 @@ def _lines(figure: go.Figure, drawn: Strokes, view: View, assumed: str, **where:
 
 
 def _rates(
-    figure: go.Figure, points: pd.DataFrame, places: list[Any], seconds: list[float], view: View, assumed: str
+    points: pd.DataFrame, places: list[Any], seconds: list[float], drawn: Strokes
+) -> list[tuple[int, list[Any], list[float | None]]]:
+    """IDs a second of each track; none in a gap, of which only the mean would be known."""
+    found = rates(points, places, seconds)
+    return [(track, *apart(x, speed, drawn.breaks.get(track, []))) for track, x, speed in found]
+
+
+def _speeds(
+    figure: go.Figure, speeds: list[tuple[int, list[Any], list[float | None]]], view: View, assumed: str
 ) -> None:
     """IDs a second below: stalls and bursts, which a rising counter hides."""
     words, palette = view.words, view.palette
-    speeds = list(rates(points, places, seconds))
     for track, x, speed in speeds:
         colour = palette.roles["counter"] if len(speeds) == 1 else series_colour(palette, track)
         figure.add_scatter(
             x=x,
-            y=[*speed, speed[-1]],
+            y=speed,
             name=words("counters.rate_axis"),
             mode="lines",
             line={"color": colour, "width": 1.5, "shape": "hv"},
+            connectgaps=False,
             hovertemplate=f"%{{x|{CLOCK}}}{assumed}<br>%{{y:,.1f}} {words('counters.rate_axis')}<extra></extra>",
             row=2,
             col=1,
@@ -246,7 +255,9 @@ def _marks(figure: go.Figure, drawn: Strokes, view: View, assumed: str) -> None:
             row=1,
             col=1,
         )
-        _starts_again(figure, drawn, view)
+        # In the margin: on the picture it would lie on a line, and a narrow picture would be wider than its points.
+        where: dict[str, Any] = {"x": 0, "xref": "x domain", "y": 1, "yref": "paper", "yanchor": "bottom", "yshift": 18}
+        note(figure, words("counters.starts_again"), palette.muted, **where)
     gaps(figure, drawn, view)
     for place in drawn.restarts:
         line = {"color": palette.text, "width": 1.5, "dash": "dot"}
@@ -257,29 +268,12 @@ def _marks(figure: go.Figure, drawn: Strokes, view: View, assumed: str) -> None:
     for rank, (track, place, _, rate) in enumerate(drawn.slopes):
         colour = palette.roles["counter"] if len(tracks) == 1 else series_colour(palette, track)
         if len(drawn.slopes) == len(tracks) <= MOST_CORNER:  # at the top left, where no count is
-            where: dict[str, Any] = {"x": 0, "y": 1, "xref": "x2 domain", "yref": "y2 domain", "yanchor": "bottom"}
+            where = {"x": 0, "y": 1, "xref": "x2 domain", "yref": "y2 domain", "yanchor": "bottom"}
             where |= {"xanchor": "left", "xshift": 6, "yshift": 16 * rank}
         else:  # after restarts each rate is above the end of its own part
             where = {"x": place, "y": 1, "xref": "x2", "yref": "y2 domain", "yanchor": "bottom"}
             where |= {"xanchor": "right", "xshift": -4, "yshift": 2}
         note(figure, words("counters.slope_mean", n=rate_text(rate)), colour, **where)
-
-
-def _starts_again(figure: go.Figure, drawn: Strokes, view: View) -> None:
-    """What a wrap is, said once: below a stroke that rises to one, or above the stroke that begins at the last."""
-    places = [x for _, line, _, _ in drawn.lines for x in line if x is not None]
-    if not places or min(places) == max(places):
-        return
-    left, right, text = min(places), max(places), view.words("counters.starts_again")
-    ends = [left, *drawn.wraps]
-    for begin, end in itertools.pairwise(ends):
-        if (end - begin) / (right - left) >= ROOM:
-            where: dict[str, Any] = {"x": end, "xref": "x", "y": 0, "yref": "y", "yanchor": "bottom", "xshift": -8}
-            note(figure, text, view.palette.muted, "right", **where)
-            return
-    if (right - ends[-1]) / (right - left) >= ROOM:
-        where = {"x": ends[-1], "xref": "x", "y": TOP, "yref": "y", "yanchor": "top", "xshift": 8}
-        note(figure, text, view.palette.muted, **where)
 
 
 def gaps(figure: go.Figure, drawn: Strokes, view: View) -> None:
