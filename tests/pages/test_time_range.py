@@ -355,6 +355,17 @@ def test_a_wrap_in_a_range_stops_at_65535_and_begins_at_0(indexed: Run) -> None:
     assert figure.layout.yaxis.range[1] > 65_535 and figure.layout.yaxis.range[0] == 0
 
 
+def test_a_gap_that_a_range_cuts_is_marked_in_sight(indexed: Run) -> None:
+    row, thinned = busy(indexed)
+    for here in (after(89, 1.1), after(90.1, 1.1)):
+        every = in_range.points(index_of(indexed), row, thinned, here)
+        figure, _ = counters.sawtooth(in_range.drawn(every, thinned, here), reader(SHANGHAI), shown=here)
+        mark = next(trace for trace in figure.data if trace.name == "gaps")
+        left, right = figure.layout.xaxis.range
+        (label,) = [note for note in figure.layout.annotations if note.text == "16 missing"]
+        assert left < mark.x[0] < right and left <= label.x < right and label.xanchor == "left"
+
+
 def marked_wraps(figure: Any) -> list[str]:
     return [text for trace in figure.data if trace.mode == "markers+text" for text in trace.text]
 
@@ -567,7 +578,11 @@ def test_all_pages_count_a_gap_that_the_range_cuts(open_page: Open, indexed: Run
     """The gap of 16 IDs is from 89.98 to 90.32 s."""
     ends = after({2.1: 88, 2: 90.1, 0.26: 89.99}[length], length).params() | {"lang": lang}
     of_process, words = ends | {"process": "10.42.3.17~4000~18B4AAC2", "host": "10.42.3.17"}, catalogue.words(lang)
-    assert words.count("id", 16) in shown(open_page("findings", run=RUN, **ends))
+    found = shown(open_page("findings", run=RUN, **ends))
+    assert words.count("id", 16) in found
+    assert length != 2.1 or words.share(16, 116) in found, (
+        "of the 98 IDs in the range, those beside the gap and its own"
+    )
     page = shown(app := open_page("counters", run=RUN, **of_process))
     assert not app.exception and words.count("id", 16) in page and words.duration(0.34) in page
     gaps = page[page.index(f">{words('col.gap_from')}<") :]

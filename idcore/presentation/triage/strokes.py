@@ -36,6 +36,7 @@ class Strokes:
     gaps: list[tuple[Any, Any, int]] = field(default_factory=list)
     breaks: dict[int, list[tuple[Any, Any]]] = field(default_factory=dict)  # of each track: its gaps
     restarts: list[Any] = field(default_factory=list)
+    sight: tuple[Any, Any] = (None, None)  # the ends of the picture, where it has not all of the points
     slopes: list[tuple[int, Any, float, float]] = field(default_factory=list)  # track, x, count, ids per second
 
 
@@ -115,6 +116,7 @@ def clipped(drawn: Strokes, left: Any, right: Any) -> Strokes:
         wraps=[place for place in drawn.wraps if inside(place)],
         gaps=[gap for gap in drawn.gaps if (right is None or gap[0] < right) and (left is None or gap[1] >= left)],
         breaks=drawn.breaks,
+        sight=(left, right),
         restarts=[place for place in drawn.restarts if inside(place)],
     )
     for track, x, saw, count in drawn.lines:
@@ -344,11 +346,18 @@ def wide(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
     return bands(drawn)[:WIDE_BANDS]
 
 
+def in_sight(drawn: Strokes, begin: Any, end: Any) -> tuple[Any, Any]:
+    """The ends of a gap, or of the part of it that is in the picture."""
+    left, right = drawn.sight
+    return begin if left is None else max(begin, left), end if right is None else min(end, right)
+
+
 def labelled(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
     """The bands whose numbers can be read next to each other, the widest first."""
     apart, labels, middles = whole_width(drawn) * LABEL, list[tuple[Any, Any, int, int]](), list[Any]()
     for gap in wide(drawn):
-        middle = gap[0] + (gap[1] - gap[0]) / 2
+        begin, end = in_sight(drawn, *gap[:2])
+        middle = begin + (end - begin) / 2
         if all(abs(middle - place) >= apart for place in middles):
             labels.append(gap)
             middles.append(middle)

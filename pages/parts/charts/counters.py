@@ -21,11 +21,13 @@ from idcore.presentation.triage.strokes import (
     clipped,
     extremes,
     gap_text,
+    in_sight,
     is_dated,
     labelled,
     rates,
     room,
     strokes,
+    whole_width,
     wide,
 )
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange, at, between
@@ -36,6 +38,7 @@ TOP = COUNTER_WRAP - 1
 NEAR = 0.9  # of the counter's circle: what is in sight of less has an axis of its own
 FEW_DOTS = 1_500  # points in sight that are marked one by one
 LANE = 0.075  # of the height, below the counter: where its gaps have their marks
+ROOM = 0.06  # of the width: what the words in a gap need on a phone
 MOST_CORNER = 4  # rates that fit into the corner above a count
 CLOCK = "%Y-%m-%d %H:%M:%S.%L"
 
@@ -210,7 +213,7 @@ def _gap_dots(figure: go.Figure, drawn: Strokes, process: str, view: View) -> No
         return
     most = gaps[0][2]
     figure.add_scatter(
-        x=[begin + (end - begin) / 2 for begin, end, _, _ in gaps],
+        x=[begin + (end - begin) / 2 for begin, end in (in_sight(drawn, *gap[:2]) for gap in gaps)],
         y=[0.5] * len(gaps),
         yaxis="y3",
         mode="markers",
@@ -283,6 +286,9 @@ def gaps(figure: go.Figure, drawn: Strokes, view: View) -> None:
     for begin, end, _, _ in wide(drawn):
         line = {"width": 1, "color": tint(warning, 0.45)}
         band(figure, begin, end, "paper", layer="below", line=line, fillcolor=tint(warning, 0.2))
-    for begin, _, ids, count in labelled(drawn):
+    whole = whole_width(drawn)
+    for left, right, ids, count in labelled(drawn):
+        begin, end = in_sight(drawn, left, right)
         where = {"x": begin, "xref": "x", "y": 1.0, "yref": "y domain", "yanchor": "top", "yshift": -6}
-        note(figure, gap_text(ids, count, words), warning, "right", textangle=-90, **where)
+        inside = whole and (end - begin) / whole >= ROOM  # where no line is
+        note(figure, gap_text(ids, count, words), warning, "left" if inside else "right", textangle=-90, **where)

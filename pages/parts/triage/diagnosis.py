@@ -25,6 +25,7 @@ from idcore.presentation.triage import (
     finding_texts,
     line_filter,
     lines,
+    strokes,
 )
 from idcore.presentation.triage.finding_lines import LogLines, lines_before
 from idcore.presentation.triage.finding_rows import Kind, Part, Row, evidence_of, onward, tokens
@@ -196,8 +197,9 @@ def figure_of(row: Row, run: Run, view: View, in_range: TimeRange = ALL_TIMES) -
         return None
     missing, mark = int(rows.iloc[0]["missing"]), assumed(rows.iloc[0], view.words)
     inside = points[in_range.contains(points["sent_at"])]
-    if in_range and len(inside) > 1:
-        points, missing = inside, int(inside["missing_before"].sum())
+    around = strokes.around(inside, points, in_range) if in_range and shows != "clock" else inside
+    if in_range and len(around) > 1:
+        points, missing = around, int(around["missing_before"].sum())
     figure = charts.clock(points, view, mark) if shows == "clock" else None
     if figure is not None:
         return figure, view.words("findings.alt_clock")
