@@ -126,11 +126,10 @@ def process(
     if restarts > 0 and row.get("one_counter") != 1:
         parts.append(words.count("restart", restarts))
     rate, sent = row["rate_per_second"], span(frame, reader) + assumed(row, words)
+    who = {name: row[name] for name in ("host", "pid", "loader")}
     said = words(
         "counters.said",
-        host=row["host"],
-        pid=row["pid"],
-        loader=row["loader"],
+        **who,
         produced=words.count("id", produced - in_cut_gaps),
         span=sent,
         parts=words("clause").join(parts),
@@ -138,9 +137,7 @@ def process(
     if not is_countable(row):  # what it generated is not known
         said = words(
             "counters.said_" + why_uncounted(row),
-            host=row["host"],
-            pid=row["pid"],
-            loader=row["loader"],
+            **who,
             span=sent,
             ids=words.count("distinct_uniq", int(row["distinct"])),
         )
