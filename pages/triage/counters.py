@@ -74,8 +74,8 @@ with left:
 with right:
     count = cache.rows(run, "processes") if found is None else found.count
     if wanted.host in set(processes["host"]):  # those of other hosts are not in the list
-        count = len(processes)
-    ranking.ranking_list(run, processes, place, count, in_range, shown)
+        count = 0
+    ranking.ranking_list(run, processes, place, max(count, len(processes)), in_range, shown)
 
 if drawn is not None and drawn.gaps:
     st.header(words("counters.gaps"), anchor=False)

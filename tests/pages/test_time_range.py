@@ -355,6 +355,15 @@ def test_a_wrap_in_a_range_stops_at_65535_and_begins_at_0(indexed: Run) -> None:
     assert figure.layout.yaxis.range[1] > 65_535 and figure.layout.yaxis.range[0] == 0
 
 
+def test_a_process_that_is_asked_for_is_counted_in_its_list(open_page: Open, tmp_path: Path) -> None:
+    lines = [f"msgId={host}{0x5000_0000:08X}0000" for host in MANY[1:]] + [f"msgId={MANY[0]}{0x4000_0000:08X}0000"]
+    indexed_run(tmp_path / "runs", "\n".join(lines) + "\n")
+    late = {"from": "2026-11-14T10:00:00Z"}
+    page = shown(open_page("counters", run=RUN, process="10.42.3.1~4000~18B4AAC2", **late))
+    assert "The first 10 of 12 processes." in page
+    assert "The first 10 of 11 processes." in shown(open_page("counters", run=RUN, **late))
+
+
 def test_a_gap_that_a_range_cuts_is_marked_in_sight(indexed: Run) -> None:
     row, thinned = busy(indexed)
     for here in (after(89, 1.1), after(90.1, 1.1)):
