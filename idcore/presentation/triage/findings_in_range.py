@@ -14,7 +14,7 @@ from idcore.answers.findings.missing import MissingEvidence, gap_figures
 from idcore.answers.findings.processes import id_text
 from idcore.answers.findings.registry import SEVERITIES
 from idcore.ids.rules import COUNTER_WRAP
-from idcore.presentation.triage import finding_rows
+from idcore.presentation.triage import finding_rows, strokes
 from idcore.presentation.triage.processes import process_key
 from idcore.presentation.triage.time_range import TimeRange, instant_text
 
@@ -68,10 +68,9 @@ def _row(row: Mapping[Any, Any], shown: TimeRange, find: Find) -> Mapping[Any, A
     process, points, ids = find(process_key(evidence.process))
     if process is None or points.empty or not points["sent_at"].notna().all():
         return row
-    ordered, below, same = _pairs(points)
-    gap = same & (ordered["missing_before"] > 0) & shown.overlaps(below["sent_at"], ordered["sent_at"])
+    ordered, below, gap = strokes.gaps_of(points, shown)
     of_holes = evidence.variant in _OF_HOLES
-    told = gap & _holes(process, ordered, same) if of_holes else gap
+    told = gap & _holes(process, ordered, below["position"].notna()) if of_holes else gap
     places = [
         _gap(process, lower, upper)
         for lower, upper in zip(below[told].to_dict("records"), ordered[told].to_dict("records"), strict=True)
