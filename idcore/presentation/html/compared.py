@@ -10,7 +10,7 @@ from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, Table, emphasised, join, link, number, tag
 from idcore.presentation.triage import compared as core
 from idcore.presentation.triage import compared_texts
-from idcore.presentation.triage.compared import GROUPS, MESSAGE, SIDES, Compared
+from idcore.presentation.triage.compared import GROUPS, MESSAGE, SIDES, STORED, Compared
 
 if TYPE_CHECKING:
     from idcore.scan.compare import Difference
@@ -75,7 +75,11 @@ def lines_link(of: Scans, comparison: Compared, side: str, row: Difference, labe
 def samples(comparison: Compared, side: str, reader: Reader) -> Html | None:
     """Some ids of one side only, each with its bytes and what happened to it; not of a kind that the other side never
     names."""
-    ids = [(text, row.kind) for row in core.largest(comparison, side) for text in comparison.alone_of(side, row)]
+    ids: list[tuple[str, str]] = []
+    for group in (MESSAGE, STORED):  # msgIds first: they are what people search for
+        if all(comparison.sums(group)[:2]):
+            for row in (row for row in comparison.rows if GROUPS[row.kind] == group):
+                ids += ((text, row.kind) for text in comparison.alone_of(side, row))
     links = [
         tag("span", _to_id(text, kind, reader, class_="mq-mono"), " ", _to_message(text, kind, reader))
         for text, kind in ids[:SAMPLES]
