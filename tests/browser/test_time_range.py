@@ -105,7 +105,7 @@ def takes_the_range_of_a_box_in_hosts_by_time(tab: Visit) -> None:
     heat.scroll_into_view_if_needed()
     tab.page.wait_for_timeout(300)  # a chart that has just come into sight takes no box yet
     drag(tab, heat.locator(".nsewdrag"), 0.5, 0.75)
-    expect(tab.page.locator(".mq-said")).to_contain_text("In this time range: 2 hosts")
+    expect(tab.page.locator(".mq-said")).to_contain_text("In this time range: 1 host, 1 process")
     tab.settle()
     assert asked(tab)["from"].startswith("2026-11-20T01:56:") and asked(tab)["to"].startswith("2026-11-20T01:57:")
     expect(table).not_to_contain_text("8,984")
