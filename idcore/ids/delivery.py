@@ -64,7 +64,7 @@ _THREAD = re.compile(r"[\[(\" ]((?:[\w.$%-]{0,200}(?:Thread|exec|pool|worker)[\w
 _THREAD_GROUP = re.compile(r"ConsumeMessageThread_(.{1,255})_\d+\Z")
 
 _THREAD_WORDS = ("Thread", "exec", "pool", "worker")
-_FIGURES = re.compile(r"\w*\d\w*")
+_FIGURES = re.compile(r"(?<!\w)\w*\d\w*")  # from the begin of a word: else each of its letters is tried
 # The beginning of one of several messages of a line.
 _START = re.compile(
     r"Message(?:Client)?Ext ?[\[{(]|\[?Message=\[|MessageView(?:Impl)? ?[\[{(]|SendResult ?[\[{(]|\bmessage_id:"

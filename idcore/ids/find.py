@@ -40,7 +40,7 @@ _NAMING = ("=", ":", "：", "->")
 _ESCAPED_FRONT = re.compile(r"(?:%(?:25)?|\\x|\\u00)[0-9A-Fa-f]{2}(?=[A-Za-z_])")
 _LONGEST_FRONT = 6
 _SIGNS_MOST = 40
-_NAME = re.compile(r"(?:\bmessage )?[A-Za-z_][A-Za-z0-9_]*\Z", re.IGNORECASE)
+_NAME = re.compile(r"(?<![A-Za-z_])(?:\bmessage )?[A-Za-z_][A-Za-z0-9_]*+\Z", re.IGNORECASE)
 # A path of Windows in front of a name, `C:\temp\`: the letter behind it escapes nothing.
 _PATH = re.compile(r"(?:(?<![0-9A-Za-z])[A-Za-z]:|\\\\[\w.$-]+)\\{1,2}(?:[^\\\s\"'<>|?*:=,;]+\\{1,2})*\Z")
 _PATH_MOST = 260  # characters of one
