@@ -79,6 +79,7 @@ def indexed_run(root: Path, text: str = "", name: str = RUN, packed: str = "") -
 
     `packed`: the host whose lines are in a file of their own, a packed one.
     """
+    shutil.rmtree(root / name, ignore_errors=True)  # of a first try of the same test
     folder = make_run(root, name)
     lines = (text or log(missing=range(4_500, 4_516))).splitlines(keepends=True)
     files = {"app.log": "".join(line for line in lines if not packed or packed not in line).encode()}
