@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from idcore.answers.findings import all_rules, line_locations
 from idcore.answers.findings.line_locations import LineFacts
@@ -23,7 +23,7 @@ from idcore.ids.clock import zone_text
 from idcore.runs.background_run import Ask, permitted
 from idcore.runs.runs import FOLLOWED, TOPICS, write_text
 from idcore.scan import followed
-from idcore.scan.lines import MOST_BYTES_FOR_NAMES, LineEvidence
+from idcore.scan.lines import LineEvidence
 from idcore.scan.months import month_rows
 from idcore.scan.tables import Tables
 from idcore.sources.growing_files import BEGINNING
@@ -50,7 +50,10 @@ ASKED = "asked.json"
 TRIES = 5  # to begin again without a batch between them
 PAUSE = 1.0  # seconds before each
 BATCH_BYTES = 64 << 20  # read at once at most
-LOOKED = 5.0  # seconds for which a look at the lines of an input that is not small is good enough
+Said = TypeVar("Said")
+LOOKED = 5.0  # seconds for which a look at the lines is good enough, unless it takes less than this:
+QUICK = 0.1
+LOOK_RATIO = 9  # and at least so many times as long as it took: lines of consumers take seconds
 REST_RATIO = 1  # after a refresh there is a pause of so many times the processor time that its thread took
 _CONF = {
     "spark.sql.shuffle.partitions": "1",
@@ -114,8 +117,8 @@ class Follower:
             BATCH_BYTES,
         )
         self.now = FollowStatus("starting")
-        self._looked: tuple[float, LineEvidence] | None = None
-        self._searched: tuple[float, LineFacts] | None = None
+        self._looked: _Held[LineEvidence] | None = None
+        self._searched: _Held[LineFacts] | None = None
         self._last_batch_at = datetime.now(UTC)
 
     def run(self, stop: threading.Event) -> dict[str, Any]:
@@ -245,18 +248,16 @@ class Follower:
         return summary
 
     def _look(self, tables: Tables, files: Sequence[InputFile]) -> LineEvidence:
-        """What the lines say. Of a large input that is a sample, which is taken again only after `LOOKED` seconds."""
-        held = self._looked
-        if held is None or _is_old(held[0], files):
-            held = self._looked = time.monotonic(), look(tables, self.options.scan, files, threading.Event())
-        return held[1]
+        """What the lines say, of a large input a sample of them."""
+        if self._looked is None or self._looked.is_old():
+            self._looked = _Held.of(lambda: look(tables, self.options.scan, files, threading.Event()))
+        return self._looked.said
 
     def _placed(self, findings: Sequence[Finding], files: Sequence[InputFile], last: bool) -> list[Finding]:
-        """The findings with the lines of their ids, which are looked for as often."""
-        held = self._searched
-        if held is None or last or _is_old(held[0], files):
-            held = self._searched = time.monotonic(), line_locations.search(findings, files)
-        return line_locations.with_places(findings, held[1])
+        """The findings with the lines of their ids."""
+        if self._searched is None or last or self._searched.is_old():
+            self._searched = _Held.of(lambda: line_locations.search(findings, files))
+        return line_locations.with_places(findings, self._searched.said)
 
     def _unread(self) -> dict[Path, int]:
         """Bytes of the records of topics that are in files and not in the tables; of binary ones nothing is read."""
@@ -283,10 +284,24 @@ class Follower:
         return unread if self._kafka is None else unread + self._kafka.behind()
 
 
-def _is_old(looked: float, files: Sequence[InputFile]) -> bool:
-    """Whether lines are looked at again: those of small inputs each time."""
-    size = sum(file.size - file.start for file in files)
-    return size <= MOST_BYTES_FOR_NAMES or time.monotonic() - looked > LOOKED
+@dataclass(frozen=True, slots=True)
+class _Held(Generic[Said]):
+    """What lines said, when that was known, and how long it took."""
+
+    said: Said
+    at: float
+    took: float
+
+    @classmethod
+    def of(cls, look_at_lines: Callable[[], Said]) -> _Held[Said]:
+        began = time.monotonic()
+        said = look_at_lines()
+        return cls(said, time.monotonic(), time.monotonic() - began)
+
+    def is_old(self) -> bool:
+        """Whether lines are looked at again: what is quick each time, what is slow in a tenth of the time at most."""
+        wait = 0.0 if self.took < QUICK else max(LOOKED, LOOK_RATIO * self.took)
+        return time.monotonic() - self.at >= wait
 
 
 def was_followed(out: Path) -> bool:

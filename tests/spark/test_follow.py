@@ -119,16 +119,17 @@ def test_a_refresh_is_followed_by_a_pause_as_long_as_it_worked(
     assert gaps <= {worked, round(worked + follow.POLL_SECONDS, 1)} and len(refreshed) > 10
 
 
-def test_lines_of_what_is_not_small_are_searched_every_five_seconds_and_at_the_end(
+def test_lines_whose_search_takes_long_are_searched_in_a_tenth_of_the_time_and_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Findings of the last search keep their places meanwhile; a refresh would read the whole input each time."""
-    clock, searches = SimpleNamespace(now=0.0), list[float]()
+    clock, searches = SimpleNamespace(now=0.0, search=0.0), list[float]()
     monkeypatch.setattr(follow, "time", SimpleNamespace(monotonic=lambda: clock.now))
     search = line_locations.search
 
     def searched(*given: Any) -> LineFacts:
         searches.append(clock.now)
+        clock.now += clock.search
         return search(*given)
 
     monkeypatch.setattr(line_locations, "search", searched)
@@ -143,10 +144,14 @@ def test_lines_of_what_is_not_small_are_searched_every_five_seconds_and_at_the_e
         (placed,) = follower._placed([finding], files, last)
         return [place["line"] for place in placed.evidence.places]
 
-    assert places(one) == [1] and places(other) == [2] and len(searches) == 2, "small inputs are searched each time"
-    monkeypatch.setattr(follow, "MOST_BYTES_FOR_NAMES", 10)
-    clock.now = follow.LOOKED
-    assert places(other) == [2] and places(one) == [] and len(searches) == 2
-    assert places(one, last=True) == [1] and len(searches) == 3
-    clock.now += follow.LOOKED + 1
-    assert places(one) == [1] and len(searches) == 4
+    assert places(one) == [1] and places(other) == [2] and len(searches) == 2, "quick ones each time"
+    clock.search = 2.0
+    assert places(other) == [2] and places(one) == [] and len(searches) == 3
+    assert places(one, last=True) == [1] and len(searches) == 4
+    clock.now += follow.LOOK_RATIO * clock.search - 0.1
+    assert places(other) == [] and len(searches) == 4
+    clock.now += 0.1
+    clock.search = follow.QUICK
+    assert places(other) == [2] and len(searches) == 5
+    clock.now += follow.LOOKED - 0.1
+    assert places(one) == [] and len(searches) == 5
