@@ -100,6 +100,8 @@ def test_ids_of_one_side_are_of_a_kind_that_both_sides_name() -> None:
     never = [replace(row, after=0, both=0) for row in stored]
     ids = {("before", row.kind, row.subject): [f"{row.kind}{n}" for n in range(row.missing)] for row in sent + stored}
     both, alone = (Compared((*sent, *rows), {}, (), ids) for rows in (stored, never))
-    assert both.alone("before", "message") == ["uniq0", "uniq1"] == alone.alone("before", "message")
-    assert both.alone("before", "stored") == ["offset0", "offset1"] and alone.alone("before", "stored") == []
+    sent_alone = [("uniq0", "uniq"), ("uniq1", "uniq")]
+    assert [*both.alone("before", "message")] == sent_alone == [*alone.alone("before", "message")]
+    assert [text for text, _ in both.alone("before", "stored")] == ["offset0", "offset1"]
+    assert [*alone.alone("before", "stored")] == []
     assert [one.group for one in (both, alone, Compared(tuple(stored), {}, ()))] == ["message", "message", "stored"]

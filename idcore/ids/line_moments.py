@@ -284,7 +284,7 @@ def elapsed_of(line: str) -> list[int]:
     return [int(one[-VALUE_DIGITS:-COUNTER_DIGITS], 16) for one in _ID.findall(line)]
 
 
-@lru_cache(maxsize=512)  # as below
+@lru_cache(maxsize=512)  # each line is looked at for itself and for each ID near it
 def may_be_dated(line: str) -> bool:
     """Whether a line may have a time at all; a long one dates nothing."""
     return len(line) <= LONGEST and _may_be(line)

@@ -120,7 +120,7 @@ class Decoding:
         """What was read: so many lines of text, or so many files."""
         return words.count("file", len(self.sources)) if self.files else words.count("line", self.intake.lines)
 
-    def as_scanned(self, clock: Clock) -> Clock:
+    def with_zone_of_scan(self, clock: Clock) -> Clock:
         """A reader's clock, with the zone of the input's scan where none was chosen: else one ID has two times."""
         if self.scanned_in is None or clock.zone_source == "given":
             return clock

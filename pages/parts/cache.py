@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from idcore.presentation.reader import Reader
 from idcore.presentation.triage import run_rows, run_tables
 from idcore.presentation.triage.run_tables import Key
 from idcore.runs.runs import SCANS, Run, Runs, may_see, runs_root
@@ -94,6 +95,18 @@ def where(run: Run, name: str, only: Sequence[str] | None = None, **wanted: Sequ
 def totals(run: Run) -> Totals:
     """What the processes of a scan come to."""
     return run_tables.totals(run)
+
+
+@st.cache_data(max_entries=32, show_spinner=False, hash_funcs=_RUN)
+def _host_changes(run: Run, lang: str, zone: str, _reader: Reader) -> str:
+    from idcore.presentation.triage import host_rows
+
+    return host_rows.changes_in(run, _reader)
+
+
+def host_changes(run: Run, reader: Reader) -> str:
+    """What changed at its hosts, as a reader reads it."""
+    return _host_changes(run, reader.words.lang, str(reader.zone), reader)
 
 
 def points(run: Run, process: Key) -> pd.DataFrame:

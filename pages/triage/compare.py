@@ -85,7 +85,7 @@ with st.container(horizontal=True, gap="medium"):
     download(words("compare.counts"), lambda: export.csv_frame(rows()), "compare.csv", key="compare-csv")
     for side in compared.SIDES:
         for group in (compared.MESSAGE, compared.STORED):
-            if ids := found.alone(side, group):
+            if ids := [text for text, _ in found.alone(side, group)]:
                 label = words(f"compare.ids_{side}", n=words.count(f"{group}_id", len(ids)))
                 name, key = f"only_{side}_{group}.txt", f"compare-{side}-{group}"
                 download(label, partial(compared.one_a_line, ids), name, key=key, mime="text/plain")

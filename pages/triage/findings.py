@@ -8,7 +8,7 @@ import streamlit as st
 
 from idcore.base.numbers import whole_number
 from idcore.presentation.html import findings as html
-from idcore.presentation.triage import finding_report, finding_rows, finding_texts, findings_in_range, host_rows, scope
+from idcore.presentation.triage import finding_report, finding_rows, finding_texts, findings_in_range, scope
 from idcore.presentation.triage.finding_rows import Kind
 from pages.parts import cache, session
 from pages.parts.triage import chips, diagnosis, explaining, finding_filters, opened, report, shared, time_range
@@ -38,7 +38,7 @@ else:
     counted = finding_texts.findings_sentence(found, run.summary or {}, words, in_range=bool(in_range))
 none = time_range.says_none(run, in_range, shown, "findings")
 if not none or len(ranged):  # a gap may be longer than the range
-    changes = "" if wanted or in_range else host_rows.changes_in(run, shown)
+    changes = "" if wanted or in_range else cache.host_changes(run, shown)
     said(finding_texts.headline(found, shown), counted + changes)
     diagnosis.ways_to_gap(found, run, shown)
 if len(found) < len(ranged):

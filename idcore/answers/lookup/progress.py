@@ -59,6 +59,11 @@ class QueueState:
         return None if self.offset is None or self.end is None else max(0, self.end - self.offset)
 
     @property
+    def first_waiting(self) -> int:
+        """The offset of the first message that is there and was not consumed."""
+        return max(self.offset or 0, self.begin or 0)
+
+    @property
     def row(self) -> list[Any]:
         """It as a row of a file, by the names of `QUEUE_COLUMNS`."""
         return [getattr(self, name) for name in QUEUE_COLUMNS]

@@ -75,11 +75,7 @@ def lines_link(of: Scans, comparison: Compared, side: str, row: Difference, labe
 def samples(comparison: Compared, side: str, reader: Reader) -> Html | None:
     """Some ids of one side only, each with its bytes and what happened to it; not of a kind that the other side never
     names."""
-    ids: list[tuple[str, str]] = []
-    for group in (MESSAGE, STORED):  # msgIds first: they are what people search for
-        if all(comparison.sums(group)[:2]):
-            for row in (row for row in comparison.rows if GROUPS[row.kind] == group):
-                ids += ((text, row.kind) for text in comparison.alone_of(side, row))
+    ids = [one for group in (MESSAGE, STORED) for one in comparison.alone(side, group)]  # what people search for, first
     links = [
         tag("span", _to_id(text, kind, reader, class_="mq-mono"), " ", _to_message(text, kind, reader))
         for text, kind in ids[:SAMPLES]

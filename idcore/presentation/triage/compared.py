@@ -7,7 +7,7 @@ import json
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -135,16 +135,12 @@ class Compared:
         found = (made for (of, _, name), made in self.generated.items() if (of, name) == (side, subject))
         return next((made.assumed for made in found), ())
 
-    def alone(self, side: str, group: str) -> list[str]:
-        """The kept ids of a group that this side has alone; none where the other side never names that group."""
-        if not all(self.sums(group)[:2]):
-            return []
-        return [text for row in self.rows if GROUPS[row.kind] == group for text in self.alone_of(side, row)]
-
-    def alone_of(self, side: str, row: Difference) -> Sequence[str]:
-        """The same of one row."""
-        samples = row.only_before if side == "before" else row.only_after
-        return self.whose.get((side, row.kind, row.subject), samples)
+    def alone(self, side: str, group: str) -> Iterator[tuple[str, str]]:
+        """The kept ids of a group that this side has alone, and their kind; none if one side never names the group."""
+        for row in self.rows if all(self.sums(group)[:2]) else ():
+            if GROUPS[row.kind] == group:
+                samples = row.only_before if side == "before" else row.only_after
+                yield from ((text, row.kind) for text in self.whose.get((side, row.kind, row.subject), samples))
 
     @property
     def group(self) -> str:

@@ -93,28 +93,21 @@ def _row(row: Mapping[Any, Any], shown: TimeRange, find: Find) -> Mapping[Any, A
     }
 
 
-def _pairs(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
-    """The points in the order of their counters, the one below each, and which have one below."""
-    ordered = points.sort_values(["track", "chain", "position"], kind="stable")
-    same = ordered.duplicated(["track", "chain"])
-    return ordered, ordered.shift().where(same), same
-
-
 def _of_wraps(row: Mapping[Any, Any], shown: TimeRange, known: Known) -> Mapping[Any, Any] | None:
     """The wraps of a counter in a range. One belongs to it that ends there."""
     process, points, _ = known
     if process is None or points.empty or not points["sent_at"].notna().all():
         return row
-    ordered, below, same = _pairs(points)
+    ordered, below, same = strokes.pairs(points)
     told = same & (ordered["counter"] < below["counter"]) & shown.contains(ordered["sent_at"])
     if not told.any():
         return None
     passed = ordered.loc[told, "position"] - below.loc[told, "position"] + below.loc[told, "counter"]
     sides = zip(below[told].to_dict("records"), ordered[told].to_dict("records"), strict=True)
-    pairs = [point for side in sides for point in side][: limits.MOST_IDS]
+    ends = [point for side in sides for point in side][: limits.MOST_IDS]
     changed = {
-        "ids": [id_text(process, int(one["elapsed_ms"]), int(one["counter"])) for one in pairs],
-        "sent_at": [instant_text(one["sent_at"].to_pydatetime()) for one in pairs],
+        "ids": [id_text(process, int(one["elapsed_ms"]), int(one["counter"])) for one in ends],
+        "sent_at": [instant_text(one["sent_at"].to_pydatetime()) for one in ends],
         "places": [],
     }
     return dict(row) | {

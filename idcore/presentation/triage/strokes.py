@@ -146,14 +146,19 @@ def extremes(lines: Iterable[tuple[list[Any], list[Any]]], left: Any, right: Any
     return (min(values), max(values)) if values else None
 
 
+def pairs(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
+    """Points in the order of their counters, the point below each, and which have one below."""
+    ordered = points.sort_values(["track", "chain", "position"], kind="stable")
+    same = ordered.duplicated(["track", "chain"])
+    return ordered, ordered.shift().where(same), same
+
+
 def gaps_of(points: pd.DataFrame, shown: TimeRange) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
     """Points in the order of their counters, the point below each, and which are right above a gap of a range.
 
     A gap belongs to a range if any instant from the ID below it to the ID above it is in the range.
     """
-    ordered = points.sort_values(["track", "chain", "position"], kind="stable")
-    same = ordered.duplicated(["track", "chain"])
-    below = ordered.shift().where(same)
+    ordered, below, same = pairs(points)
     return ordered, below, same & (ordered["missing_before"] > 0) & shown.overlaps(below["sent_at"], ordered["sent_at"])
 
 

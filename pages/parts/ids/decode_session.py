@@ -64,7 +64,7 @@ class DecodeSession(Decoding):
 
     def clock(self) -> Clock:
         """The reader's clock, or the input's own, with what all lines prove together."""
-        return self.dating(self.as_scanned(view().clock(self.reference)))
+        return self.dating(self.with_zone_of_scan(view().clock(self.reference)))
 
     def open_run(self) -> Run | None:
         """Its scan, once it began. The chart pages show it from now on, but one ID takes no other scan's place."""

@@ -9,7 +9,7 @@ import streamlit as st
 
 from idcore.base.catalogue import Words, upper
 from idcore.presentation.reports.markdown import escaped
-from idcore.presentation.triage import finding_rows, finding_texts, host_rows
+from idcore.presentation.triage import finding_rows, finding_texts
 from idcore.presentation.triage.finding_rows import Kind
 from idcore.presentation.triage.processes import assumed, busiest_process, process_key
 from idcore.runs.runs import Run
@@ -49,10 +49,9 @@ def verdict(run: Run, view: View) -> None:
             notes = words.listed(finding_texts.by_severity(numbers, words))
             label = words("verdict.only_info", findings=notes) if numbers else words("verdict.none")
             icon = ":material/check_circle:" if event is None else ":material/more_horiz:"
-            changes = host_rows.changes_in(run, view)  # no rule finds it, and all would seem well
-            page_link(
-                "findings", f"{changes} {label}".strip(), icon=":material/info:" if changes else icon, run=run.name
-            )
+            if changes := cache.host_changes(run, view):  # no rule finds it, and all would seem well
+                label, icon = f"{changes.strip()} {label}", ":material/info:"
+            page_link("findings", label, icon=icon, run=run.name)
 
 
 def _said(kind: Kind, place: int, run: Run, words: Words) -> None:

@@ -156,16 +156,18 @@ def _board(auto: bool, view: View) -> None:
 
 def _waiting(asked: GroupQuery, view: View, queue: QueueState) -> str:
     """The list of the messages that the group has not consumed in a queue, from its offset on."""
-    first, most = max(queue.offset or 0, queue.begin or 0), max(1, min(queue.lag or 1, ways.USUAL_LIMIT))
+    most = min(queue.lag or 1, ways.USUAL_LIMIT)
+    first = queue.first_waiting
     way = Way("queue", asked.topic, broker=queue.broker, queue=queue.queue, offset=first, limit=most)
-    return view.href("lookup", way=way.kind, cluster=asked.cluster, **way.params())
+    return _list(asked, view, way)
 
 
 def _held(asked: GroupQuery, view: View, side: SideTopic) -> str:
     """The list of the dead letters of the group."""
-    if side.kind != "dead":
-        return ""
-    way = Way("dead_letters", group=asked.group)
+    return _list(asked, view, Way("dead_letters", group=asked.group)) if side.kind == "dead" else ""
+
+
+def _list(asked: GroupQuery, view: View, way: Way) -> str:
     return view.href("lookup", way=way.kind, cluster=asked.cluster, **way.params())
 
 

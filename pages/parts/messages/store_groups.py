@@ -65,8 +65,8 @@ def _href(view: View, each: core.OfTopic) -> str:
 
 def _waiting(topic: str, view: View, queue: QueueState) -> str:
     """The records of a queue from the offset of the group on."""
-    first = max(queue.offset or 0, queue.begin or 0)
-    return view.href("store", topic=topic, queue=str(queue.queue), offset=str(first), **stores.opened())
+    place = {"queue": str(queue.queue), "offset": str(queue.first_waiting)}
+    return view.href("store", topic=topic, **place, **stores.opened())
 
 
 def _held(view: View, side: SideTopic) -> str:

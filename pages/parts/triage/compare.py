@@ -309,7 +309,9 @@ def first_lines(run: Run, comparison: Compared, view: View) -> None:
 
 def offer_fates(comparison: Compared) -> None:
     """What became of the messages that one input alone has, where a cluster can be asked."""
-    fate_lists.offer({f"fates.ask_{side}": comparison.alone(side, comparison.group) for side in SIDES})
+    fate_lists.offer(
+        {f"fates.ask_{side}": [text for text, _ in comparison.alone(side, comparison.group)] for side in SIDES}
+    )
 
 
 def offer_scans(run: Run, words: Words) -> None:
