@@ -235,8 +235,11 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "decode.no_id": "No ID in this text. IDs have " + LENGTHS + " hex digits.",
     "decode.no_id_run": "No ID in this text. IDs have " + LENGTHS + " hex digits; the longest hex string here has {n}.",
     "case.any": "Decode {n} as upper case",
-    "case.any_look_alikes": "These {n} are IDs: decode them",
-    "case.read_look_alikes": "{n} strings that look like IDs decoded.",
+    "case.any_look_alikes": {"one": "This string is an ID: decode it", "other": "These {n} are IDs: decode them"},
+    "case.read_look_alikes": {
+        "one": "1 string that looks like an ID decoded.",
+        "other": "{n} strings that look like IDs decoded.",
+    },
     "decode.trace_ids": "{n} (W3C, B3) in this text: no IDs of messages.",
     "n.trace_id": {"=0": "no trace IDs", "one": "1 trace ID", "other": "{n} trace IDs"},
     "case.any_cut": "Also decode IDs in lower case",

@@ -314,9 +314,9 @@ def case_offer(here: DecodeSession) -> None:
     offer = f"case.any{kind}" if others or not here.intake.cut else "case.any_cut"
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if here.case != "strict":
-            st.caption(words(f"case.read{kind}", n=n), width="content")
+            st.caption(words(f"case.read{kind}", n=n, count=lower + others), width="content")
         st.button(
-            words("case.strict" if other == "strict" else offer, n=n),
+            words("case.strict" if other == "strict" else offer, n=n, count=lower + others),
             key="case",
             type="tertiary",
             help=words("case.help") if other != "strict" else None,
