@@ -14,7 +14,7 @@ from idcore.runs.run_times import linked
 from idcore.simulate import example
 from pages.parts import problems, scans, session
 from pages.parts.ids import id_links
-from pages.parts.view import into_address, view
+from pages.parts.view import in_sight, into_address, view
 from pages.parts.widgets import heading, said, show_html, small_print, zone_note
 
 
@@ -30,7 +30,9 @@ def compared(one: Reading) -> None:
     state, other = st.session_state, st.query_params.get("with", "").strip()
     state["anatomy_with"] = other
     into = lambda: into_address({"with": (state.get("anatomy_with") or "").strip()})  # noqa: E731
-    st.text_input(words("pair.box"), key="anatomy_with", on_change=into, placeholder=words("anatomy.placeholder"))
+    st.text_input(
+        words("pair.box"), key="anatomy_with", on_change=in_sight(into), placeholder=words("anatomy.placeholder")
+    )
     if not other:
         return
     with problems.caught():
@@ -77,7 +79,9 @@ heading("page.anatomy")
 # load
 text = st.query_params.get("id", "").strip()
 st.session_state["anatomy_id"] = text
-st.text_input(words("anatomy.box"), key="anatomy_id", on_change=into_link, placeholder=words("anatomy.placeholder"))
+st.text_input(
+    words("anatomy.box"), key="anatomy_id", on_change=in_sight(into_link), placeholder=words("anatomy.placeholder")
+)
 if not text:
     said(words("anatomy.lead"))
     with st.container(horizontal=True, gap="small"):

@@ -12,7 +12,7 @@ from idcore.presentation.html import journeys as html
 from idcore.presentation.reports.markup import tag
 from pages.parts import live, problems, session
 from pages.parts.messages import journey_report, journeys, lookups, stores
-from pages.parts.view import view
+from pages.parts.view import in_sight, view
 from pages.parts.widgets import heading, page_link, said, show_html, small_print, zone_note
 
 
@@ -37,7 +37,9 @@ if trace and not text:  # a link of a tracer
     st.query_params["id"] = text
 folder = stores.linked(words)
 st.session_state["message_id"] = text
-st.text_input(words("message.box"), key="message_id", on_change=into_link, placeholder=words("message.placeholder"))
+st.text_input(
+    words("message.box"), key="message_id", on_change=in_sight(into_link), placeholder=words("message.placeholder")
+)
 if not text:
     said(words("message.lead"))
     stores.offer_example(words, message=True)

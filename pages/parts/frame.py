@@ -17,7 +17,8 @@ from idcore.presentation.reports import roles
 from idcore.presentation.triage import run_texts
 from idcore.server import jobs
 from pages.parts import browser, problems, scans, session, visitor
-from pages.parts.view import View, browser_zone, link_params, remember, remembered, settle
+from pages.parts.view import SCREEN, View, browser_zone, link_params, remember, remembered, settle
+from pages.parts.view import view as settled
 from pages.parts.widgets import DATA, data_of_charts
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ def draw_frame() -> None:
     st.html(f"<style>:root{{{roles.css_variables()}{''.join(texts)}}}{STYLE}{roles.css_fields()}</style>")
     current = st.navigation(list(every_page.values()), position="hidden")
     address = next(name for name, page in every_page.items() if page is current)
+    wall_wanted = address in TRIAGE and st.query_params.get("wall") == "1"
+    st.session_state[SCREEN] = (address, wall_wanted)
     if not here.roles:  # nothing of the page, its title and the sidebar
         st.set_page_config(page_title=words("name"))
         visitor.log_in(words, here)
@@ -95,7 +98,7 @@ def draw_frame() -> None:
         name: page for name, page in every_page.items() if here.may_open(name)
     }  # links lead to these
     jobs.warm_up()
-    if may and address in TRIAGE and st.query_params.get("wall") == "1":
+    if may and wall_wanted:
         from pages.parts.triage import wall  # pandas, which the first page does without
 
         with problems.caught():
@@ -219,13 +222,19 @@ def sidebar(view: View, pages: dict[str, Page], here: Visitor) -> bool:
 
 def choose_lang() -> None:
     """A choice of language goes into the address, and counts for later visits."""
-    lang = st.session_state["lang"] = st.session_state["pick_lang"]
+    lang = st.session_state["pick_lang"]
+    if lang == settled().words.lang:  # the value of a page that went, not a choice
+        return
+    st.session_state["lang"] = lang
     st.query_params["lang"] = lang
     remember("lang", lang)
 
 
 def choose_zone() -> None:
     """A choice of zone goes into the address, and counts for later visits. The browser's own zone is not kept."""
-    name = st.session_state["zone_chosen"] = st.session_state["pick_zone"]
+    name = st.session_state["pick_zone"]
+    if name == settled().zone_name:  # the value of a page that went, not a choice
+        return
+    st.session_state["zone_chosen"] = name
     st.query_params["zone"] = name
     remember("zone", "" if name == browser_zone() else name)

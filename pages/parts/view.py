@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -19,6 +19,7 @@ from idcore.presentation.triage import scope
 
 ZoneFrom = Literal["chosen", "browser", "default"]
 COOKIE = "rocketmq-ids-"  # and the name of a choice
+SCREEN = "screen"  # of the session's state: the page in sight, and whether it is the wall display
 RANGE = ("from", "to")  # the time range of an address
 
 
@@ -95,6 +96,21 @@ def view() -> View:
     """What settle() found in this run."""
     held = st.session_state.get("view")
     return held if isinstance(held, View) else settle()
+
+
+def in_sight(callback: Callable[..., None]) -> Callable[..., None]:
+    """A widget's `on_change` that does nothing once another page is in sight.
+
+    A browser sends the values of all widgets with a request. One that is on its way while the page changes has those
+    of the page that went, and Streamlit takes each for a change.
+    """
+    screen = st.session_state.get(SCREEN)
+
+    def of_screen(*args: object, **options: object) -> None:
+        if st.session_state.get(SCREEN) == screen:
+            callback(*args, **options)
+
+    return of_screen
 
 
 def into_address(values: Mapping[str, str | None]) -> None:

@@ -15,7 +15,7 @@ from idcore.presentation import documents, export
 from idcore.presentation.reports.markup import Html, Table, emphasised, tag
 from idcore.server.gate import May
 from pages.parts import scans, session, visitor
-from pages.parts.view import View, into_address, link_params, view
+from pages.parts.view import View, in_sight, into_address, link_params, view
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Plotly are
     import pandas as pd
@@ -212,7 +212,7 @@ def columns(table: Table, usual: Sequence[str], name: str = "") -> Table:
     state, key = st.session_state, f"columns{name}"
     state[key] = st.query_params.get("columns") == ALL_COLUMNS
     into = lambda: into_address({"columns": ALL_COLUMNS if state[key] else None})  # noqa: E731
-    every = st.toggle(view().words("columns.all", n=len(table.columns)), key=key, on_change=into)
+    every = st.toggle(view().words("columns.all", n=len(table.columns)), key=key, on_change=in_sight(into))
     return table if every else table.only(*usual)
 
 

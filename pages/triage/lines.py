@@ -11,7 +11,7 @@ from idcore.presentation.triage import line_filter
 from idcore.presentation.triage import lines as files
 from pages.parts import problems, session
 from pages.parts.triage import filters, lines, opened, shared, time_range
-from pages.parts.view import view
+from pages.parts.view import in_sight, view
 from pages.parts.widgets import downloads, heading, said, show_html, small_print
 
 shown = view()
@@ -25,7 +25,7 @@ if time_range.says_none(run, time_range.bar(run, shown, page="lines"), shown, "l
     session.stop()
 with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
     label, hint = words("lines.find"), words("lines.find_placeholder")
-    st.text_input(label, key="find", placeholder=hint, bind="query-params", on_change=lines.first_page)
+    st.text_input(label, key="find", placeholder=hint, bind="query-params", on_change=in_sight(lines.first_page))
     text = lambda name: words(f"lines.order_{name}")  # noqa: E731
     order = filters.one_of(st.selectbox, "order", line_filter.ORDERS, words("sort"), text, width=220)
 index = lines.ready_or_stop(run, shown)

@@ -24,7 +24,7 @@ from idcore.server.front_door import OFFLINE, OFFLINE_FILE
 from idcore.simulate import example
 from pages.parts import browser, problems, scans
 from pages.parts.runs import keeping, runlist
-from pages.parts.view import into_address, view
+from pages.parts.view import in_sight, into_address, view
 
 State = Literal["empty", "read", "scanning", "scanned", "failed"]
 
@@ -262,7 +262,9 @@ def _form(here: DecodeSession, *, bare: bool) -> None:
         lead.html(tag("p", words("decode.lead"), class_="mq-lead"))
     left, right = st.columns([7, 4], gap="medium")
     with right:  # apart from the form: what is chosen is decoded at once
-        st.file_uploader(words("decode.upload"), key="files", accept_multiple_files=True, on_change=decode_files)
+        st.file_uploader(
+            words("decode.upload"), key="files", accept_multiple_files=True, on_change=in_sight(decode_files)
+        )
     with left, st.form("input", border=False):
         with st.container(key="decode-box"):
             st.text_area(

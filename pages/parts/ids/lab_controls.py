@@ -10,7 +10,7 @@ from idcore.base.catalogue import Words
 from idcore.presentation import times
 from idcore.presentation.lab import GROUPS, READY, STEPS_MOST, Story, packed
 from pages.parts import browser
-from pages.parts.view import absolute, into_address
+from pages.parts.view import absolute, in_sight, into_address
 from pages.parts.widgets import download
 
 FIRST = "retry"
@@ -89,7 +89,7 @@ def ready(asked: dict[str, str], words: Words) -> None:
         list(READY),
         key="lab_ready",
         format_func=lambda name: words(f"lab.ready.{name}"),
-        on_change=chosen,
+        on_change=in_sight(chosen),
         label_visibility="collapsed",
     )
 
@@ -107,9 +107,9 @@ def settings(asked: dict[str, str], words: Words) -> None:
         for name in SETTINGS:
             st.session_state[f"lab_{name}"] = shown[name]
             if name == "made_in":
-                st.selectbox(words("lab.made_in"), names, key="lab_made_in", on_change=changed, args=(name,))
+                st.selectbox(words("lab.made_in"), names, key="lab_made_in", on_change=in_sight(changed), args=(name,))
             else:
-                st.text_input(words(f"lab.{name}"), key=f"lab_{name}", on_change=changed, args=(name,))
+                st.text_input(words(f"lab.{name}"), key=f"lab_{name}", on_change=in_sight(changed), args=(name,))
 
 
 def steps(story: Story, words: Words) -> None:

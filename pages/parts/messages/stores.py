@@ -32,7 +32,7 @@ from idcore.simulate import played_store
 from pages.parts import cache, live, problems, scans, visitor
 from pages.parts.messages import browse, lookups, uploads
 from pages.parts.runs import begin
-from pages.parts.view import View, into_address, link_params, view
+from pages.parts.view import View, in_sight, into_address, link_params, view
 from pages.parts.widgets import page_link, said, show_html
 
 UPLOAD = "upload:"  # an address of uploads: this and a token
@@ -53,13 +53,13 @@ def choose(words: Words) -> Path | None:
             label = words("store.folder")
             path = lambda: str(state.get("store_folder") or "").strip()  # noqa: E731
             hint = words("store.folder_hint", path=f"{roots[0].rstrip('/')}/store")
-            st.text_input(label, key="store_folder", placeholder=hint, on_change=lambda: _open(path()))
+            st.text_input(label, key="store_folder", placeholder=hint, on_change=in_sight(lambda: _open(path())))
             _offer(asked, roots, words)
         else:
             st.markdown(words("store.off"))
     with right:
         uploaded = st.file_uploader(
-            words("store.upload"), key="store_files", accept_multiple_files=True, on_change=_by_upload
+            words("store.upload"), key="store_files", accept_multiple_files=True, on_change=in_sight(_by_upload)
         )
     if uploaded and state.get("store_new"):
         uploads.close()

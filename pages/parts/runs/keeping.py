@@ -7,7 +7,7 @@ import streamlit as st
 from idcore.policy import limits
 from idcore.presentation.reports.markup import tag
 from pages.parts import scans, visitor
-from pages.parts.view import into_address, view
+from pages.parts.view import in_sight, into_address, view
 from pages.parts.widgets import show_html
 
 
@@ -19,7 +19,7 @@ def choice() -> None:
     st.session_state["unkept"] = not scans.wants_kept()
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="keeping"):
         label, help_text = words("keep.not"), words("keep.help")
-        st.checkbox(label, key="unkept", help=help_text, on_change=_into_link, persist_state="session")
+        st.checkbox(label, key="unkept", help=help_text, on_change=in_sight(_into_link), persist_state="session")
         days = limits.value("days")
         kept = ("keep.yes" if visitor.current().name is None else "keep.yes_own") + ("_days" if days else "")
         said = words(kept if scans.wants_kept() else "keep.no", days=days or 0)

@@ -20,7 +20,7 @@ from idcore.runs.runs import FATES, KINDS, LONGEST_NAME, PAGES, SCANS, Run, may_
 from idcore.server import jobs
 from pages.parts import cache, problems, scans, session, visitor
 from pages.parts.runs import fate_lists, sharing, watch
-from pages.parts.view import into_address, view
+from pages.parts.view import in_sight, into_address, view
 from pages.parts.widgets import page_link, page_of, pager, said, show_html
 
 Row = Mapping[str, Any]
@@ -91,7 +91,7 @@ def asked(words: Words) -> Filter:
             type="search",
             placeholder=words("runs.find_hint"),
             width=300,
-            on_change=_into_link,
+            on_change=in_sight(_into_link),
             args=("find",),
         )
         switches: tuple[tuple[str, tuple[str, ...]], ...] = (("state", STATES), ("kind", KINDS))
@@ -104,10 +104,10 @@ def asked(words: Words) -> Filter:
                 key=f"runs_{name}",
                 width=160,
                 format_func=partial(_option, words, name),
-                on_change=_into_link,
+                on_change=in_sight(_into_link),
                 args=(name,),
             )
-        st.toggle(words("runs.only_pinned"), key="runs_pinned", on_change=_into_link, args=("pinned",))
+        st.toggle(words("runs.only_pinned"), key="runs_pinned", on_change=in_sight(_into_link), args=("pinned",))
     return wanted
 
 
@@ -172,7 +172,7 @@ def one(row: Row) -> None:
         with left, st.container(horizontal=True, gap="small", vertical_alignment="top", key=f"head-{name}"):
             st.session_state[f"pick-{name}"] = name in picked()
             label = words("runs.select", title=escaped(title_of(row)))
-            st.checkbox(label, key=f"pick-{name}", label_visibility="collapsed", on_change=pick, args=(name,))
+            st.checkbox(label, key=f"pick-{name}", label_visibility="collapsed", on_change=in_sight(pick), args=(name,))
             with st.container(gap="xsmall"):
                 about(row, words)
         with (

@@ -12,7 +12,7 @@ from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import PRIVATE, SHARED, may_change
 from pages.parts import problems, scans, session, visitor
-from pages.parts.view import view
+from pages.parts.view import in_sight, view
 from pages.parts.widgets import show_html
 
 
@@ -33,7 +33,7 @@ def choice(name: str, facts: Mapping[str, Any], place: str) -> None:
             SHARED,
             key=key,
             format_func=lambda how: words(f"share.{how}"),
-            on_change=_share,
+            on_change=in_sight(_share),
             args=(name, key),
         )
         st.caption(words("share.help") if owner == here.name else words("share.of", name=escaped(owner or "–")))

@@ -13,7 +13,7 @@ from idcore.presentation.triage.processes import process_key
 from idcore.presentation.triage.scope import Scope
 from idcore.runs.runs import Run
 from pages.parts import cache
-from pages.parts.view import View, into_address
+from pages.parts.view import View, in_sight, into_address
 
 OFFERED = 200  # of each kind, those with the most IDs; others can be written
 LONGEST = 60  # characters of a chip
@@ -78,7 +78,7 @@ def _boxes(run: Run, chosen: Scope, shown: View) -> None:
             format_func=partial(text, name),
             placeholder=shown.words("fate.any"),
             accept_new_options=name != "process",
-            on_change=_take,
+            on_change=in_sight(_take),
             args=(name, key),
         )
 

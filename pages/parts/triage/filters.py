@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from idcore.base.numbers import whole_between
 from idcore.presentation import export
 from idcore.presentation.reports.markdown import escaped
-from pages.parts.view import into_address, view
+from pages.parts.view import in_sight, into_address, view
 from pages.parts.widgets import downloads
 
 LONGEST = 100  # characters of a link that are shown
@@ -52,7 +52,7 @@ def number(place: DeltaGenerator, name: str, label: str, least: int, most: int, 
     if name not in state or state.get(before) != asked:
         state[name] = whole_between(asked, least, most, usual)
     state[before] = asked
-    place.number_input(label, least, most, key=name, on_change=_into_link, args=(name, usual))
+    place.number_input(label, least, most, key=name, on_change=in_sight(_into_link), args=(name, usual))
 
 
 def known(name: str, asked: Sequence[str], there: Collection[str]) -> list[str]:

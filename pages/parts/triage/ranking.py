@@ -16,7 +16,7 @@ from idcore.presentation.triage.time_range import TimeRange
 from idcore.runs.runs import Run
 from pages.parts import cache
 from pages.parts.triage import filters, shared
-from pages.parts.view import View
+from pages.parts.view import View, in_sight
 from pages.parts.widgets import show_html
 
 TOP = 10
@@ -60,7 +60,7 @@ def choose(processes: pd.DataFrame, view: View) -> int:
         list(range(len(names))),
         format_func=lambda at: names[at],
         key="pick_process",
-        on_change=lambda: into_link(processes, int(st.session_state["pick_process"])),
+        on_change=in_sight(lambda: into_link(processes, int(st.session_state["pick_process"]))),
     )
     return place
 
