@@ -42,11 +42,13 @@ _SEPARATED = re.compile(r"[\s=:\[\]]")  # in a text, not in the name of a file
 
 
 def run(options: argparse.Namespace) -> int:
-    """Decodes; 0 also when a text has look-alikes that are no IDs, 1 when an argument is none."""
+    """Decodes; 1 when an argument is no ID or a text has nothing like one, 0 also when all of it is look-alikes."""
     if not options.ids and sys.stdin is not None and sys.stdin.isatty():
         raise Usage("no ID given; write IDs, a file, or - to read standard input")
+    case = case_of(options.case, options.lookalikes)
     files = [item for item in options.ids if _is_file(item)]
-    if len(files) + ("-" in options.ids) > 1:
+    lines = [item for item in options.ids if item not in files and _is_line(item, case)]
+    if len(files) + ("-" in options.ids) + bool(lines) > 1:
         raise Usage("decode reads one text; for several files: python -m idcore scan")
     if sys.stdin is None and (not options.ids or "-" in options.ids):
         raise Usage("standard input is closed")
@@ -54,16 +56,17 @@ def run(options: argparse.Namespace) -> int:
     clock = Clock(reference, zone, "given" if source == "given" else "assumed")
     refused = Refused()
     said = DeliveryText()
-    with open(files[0], "rb") if files else nullcontext(sys.stdin and sys.stdin.buffer) as text:
-        items = ["-" if item in files else item for item in options.ids or ["-"]]
-        rows = _rows(items, text, case_of(options.case, options.lookalikes), clock, refused, Seeds(options.all), said)
+    pasted = _as_input("\n".join(lines)) if lines else None
+    with open(files[0], "rb") if files else nullcontext(pasted or (sys.stdin and sys.stdin.buffer)) as text:
+        items = ["-" if item in files or item in lines else item for item in options.ids or ["-"]]
+        rows = _rows(items, text, case, clock, refused, Seeds(options.all), said)
         _write(rows, options, said, clock)
     if refused.note:
         complain(refused.note)
     if refused.arguments == refused.seen:  # nothing is an ID as it stands
         for one in other_forms(" ".join(options.ids) if refused.arguments else refused.head):
             complain(catalogue.words()(f"mended.{one.form}", id=one.text, places=", ".join(map(str, one.places))))
-    return 1 if refused.arguments else 0
+    return 1 if refused.arguments or (refused.head and not refused.seen) else 0
 
 
 def _is_file(item: str) -> bool:
@@ -75,6 +78,22 @@ def _is_file(item: str) -> bool:
     if _LIKE_A_PATH.search(item) and not _SEPARATED.search(item):
         raise Usage(f"{item}: no such file, and no ID")
     return False
+
+
+def _is_line(item: str, case: Any) -> bool:
+    """Whether an argument is no ID, nor several, but a text with one: a line of a log, or several lines."""
+    refused = [part for part in _parts(item) if identify(part, None, case).error is not None]
+    return any(_verdict(token, case).error is None for part in refused for token in find(read_text(_as_input(part))))
+
+
+def _as_input(line: str) -> IO[bytes]:
+    """An argument as a stream, with bytes that are no text as they were."""
+    return io.BytesIO(line.encode(errors="surrogateescape"))
+
+
+def _parts(item: str) -> list[str]:
+    """The IDs of an argument. `A, B` of a shell is `A,` and `B`."""
+    return [part.strip() for part in item.strip().removesuffix(",").split(",")]
 
 
 def _write(rows: Iterator[dict[str, Any]], options: argparse.Namespace, said: DeliveryText, clock: Clock) -> None:
@@ -164,8 +183,7 @@ def delivery_lines(said: DeliveryText, clock: Clock) -> Iterator[str]:
 def _rows(
     items: list[str], text: Any, case: Any, clock: Clock, refused: Refused, seeds: Seeds, said: DeliveryText
 ) -> Iterator[dict[str, Any]]:
-    parts = [item.strip().removesuffix(",").split(",") for item in items if item != "-"]  # `A, B` of a shell: two
-    given = [[identify(part.strip(), None, case) for part in some] for some in parts]
+    given = [[identify(part, None, case) for part in _parts(item)] for item in items if item != "-"]
     known, voting = Neighbours(case), Voting(clock)
     for number, verdict in enumerate(chain.from_iterable(given), 1):
         known.see(verdict)

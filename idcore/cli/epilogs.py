@@ -39,7 +39,7 @@ EPILOGS = {
         ),
         (
             (0, "done; what in a text only looks like an ID is counted on standard error"),
-            (1, "an argument is no ID; standard error has the first"),
+            (1, "an argument is no ID, or a text has none; standard error says which"),
             USAGE,
         ),
     ),

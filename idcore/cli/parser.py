@@ -193,7 +193,10 @@ def _decode(commands: Any) -> None:
         description="Decodes IDs given as arguments, or every ID in a file or in lines of text, also packed ones.",
     )
     command.add_argument(
-        "ids", nargs="*", metavar="ID", help="IDs, also separated by commas; or a file; - reads standard input"
+        "ids",
+        nargs="*",
+        metavar="ID",
+        help="IDs, also separated by commas; lines of a log; or a file; - reads standard input",
     )
     command.add_argument(
         "--format", choices=FORMS, help="default: table on a terminal, json when piped; jsonl is the same as json"

@@ -173,15 +173,46 @@ def test_arguments_and_standard_input_keep_their_order() -> None:
     assert [row["text"] for row in rows(done)] == [OFFSET, ID, CLIENT]
 
 
-def test_text_without_an_id_is_said_and_is_no_failure() -> None:
-    done = run("decode", text="SendResult [sendStatus=SEND_OK, msgId=2408845202900028B10ADF0D6...")
-    assert (done.returncode, done.stdout) == (0, b"")
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [("SendResult [sendStatus=SEND_OK, msgId=2408845202900028B10ADF0D6...", 1), ("\n", 1), ("", 0)],
+)
+def test_a_text_without_an_id_is_a_failure_unless_it_is_empty(text: str, status: int) -> None:
+    done = run("decode", text=text)
+    assert (done.returncode, done.stdout) == (status, b"")
     assert "no ID in this text" in one_line(done)
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        (f"sent ok, msgId={ID}, queue=3", "1:16"),
+        (f"msgId={ID}", "1:7"),
+        (f"MessageExt [\n\n  queueId=2,\n\n  msgId={ID}\n]", "5:9"),
+        (f"消息 {ID}；", "1:4"),
+    ],
+)
+def test_an_argument_that_is_a_line_of_a_log_is_read_as_one(line: str, place: str) -> None:
+    """Alone, or beside IDs; several lines are one text, in which an ID of a process dates another."""
+    (row,) = rows(done := run("decode", line))
+    assert row["text"] == ID and f"{row['line']}:{row['column']}" == place and done.returncode == 0
+    assert row == rows(run("decode", text=line))[0]
+    two = run("decode", OFFSET, line, CLIENT)
+    assert [row["text"] for row in rows(two)] == [OFFSET, ID, CLIENT] and two.returncode == 0
+    again = run("decode", line, f"msgId={OFFSET}")
+    assert [row["text"] for row in rows(again)] == [ID, OFFSET] and again.returncode == 0
+
+
+def test_an_argument_that_is_no_line_with_an_id_is_refused_as_before() -> None:
+    for line in ("msgId=zz", f"{ID}, zz", f"{ID}0"):
+        assert run("decode", line).returncode == 1, line
+    done = run("decode", f"msgId={ID}", "-", text=ID)
+    assert done.returncode == 2 and "decode reads one text" in one_line(done)
 
 
 def test_a_text_whose_ids_are_read_from_a_picture_is_offered_them() -> None:
     done = run("decode", text=f"sent msgId={ID.replace('0', 'O')} ok\n")
-    assert (done.returncode, done.stdout) == (0, b"")
+    assert (done.returncode, done.stdout) == (1, b"")
     assert f"Decode {ID}: with digits for the letters" in done.stderr.decode()
 
 
