@@ -157,6 +157,7 @@ _SUMMARY = {
     "assumed": _table({"zone": _text, "zone_source": _text, "case": _text, "at": _moment}),
     "zone_sources": _each(_count),
     "deliveries_sampled": _each(_count),
+    "broker_names": _each(_text),
     "versions": _each(_text),
     "cut": _each(_count),
     "problem": _ERROR,

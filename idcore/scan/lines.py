@@ -17,7 +17,7 @@ from idcore.ids.clock import is_time
 from idcore.ids.delivery import STATUSES
 from idcore.ids.identify import identify
 from idcore.ids.lists import is_list_of_ids
-from idcore.scan import printers, record_clocks
+from idcore.scan import broker_names, printers, record_clocks
 from idcore.scan.deliveries import DeliveryClaim, DeliveryLook
 from idcore.scan.record_clocks import Stamp
 from idcore.sources.inputs import InputFile, shown, split_files, walk
@@ -154,12 +154,16 @@ class LineEvidence:
     whole: bool = True
     stamps: dict[str, list[Stamp]] = field(default_factory=dict)  # of each broker, by its address
     is_list: bool = False  # nothing but ids was seen: their order and their gaps show nothing
+    broker_names: dict[str, set[str]] = field(default_factory=dict)  # of each address that a line names
 
     def summary(self, text_bytes: int) -> dict[str, Any]:
-        """What the summary of a scan says of its lines: a list of ids; not all lines of deliveries were read."""
+        """What the summary of a scan says of its lines: a list of ids; what was not read; the names of brokers."""
         is_sample = bool(self.bytes) and (self.is_full or not self.whole)
         read = {"bytes": min(self.delivery_bytes, text_bytes), "of": text_bytes, "lines": len(self.deliveries)}
-        return ({"is_list": True} if self.is_list else {}) | ({"deliveries_sampled": read} if is_sample else {})
+        names = {address: ", ".join(sorted(own)) for address, own in sorted(self.broker_names.items())}
+        figures: dict[str, Any] = {"is_list": True} if self.is_list else {}
+        figures |= {"deliveries_sampled": read} if is_sample else {}
+        return figures | ({"broker_names": names} if names else {})
 
 
 def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], None] = lambda: None) -> LineEvidence:
@@ -180,6 +184,7 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
         _names(piece.text, piece.file, evidence)
         looked.take(piece.file, piece.line, piece.text)
         _stamps(piece.text, min(most, size), evidence)
+        broker_names.take(piece.text, evidence.broker_names)
         if len(evidence.last_items) < MOST_BATCHES:
             evidence.last_items.update(match[1].decode().upper() for match in _JOINED_IDS.finditer(piece.text))
         if wanted:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from idcore.presentation.html import broker_logs as html
 from idcore.presentation.html import tables
+from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.roles import colours_of
 from idcore.presentation.triage import broker_logs, broker_rows, sentences
 from idcore.sources.record_lines import MOST_TAGS
@@ -47,7 +48,11 @@ if found is not None:
         said(words("brokers.range_none"))
         small_print(shared.notes(run, shown))
         session.stop()
-brokers = brokers.sort_values(["ids", "address"], ascending=[False, True]).reset_index(drop=True)
+brokers = (
+    broker_rows.with_names(brokers, run.summary)
+    .sort_values(["ids", "address"], ascending=[False, True])
+    .reset_index(drop=True)
+)
 parts = {address: part for address, log in own.items() if (part := broker_logs.in_range(log, within))}
 rates = broker_logs.speeds_of(brokers, growth, own)
 ends = segments.groupby("address")["segment"].agg(oldest="min", newest="max")
@@ -76,7 +81,8 @@ clicked = {}
 for row in (some if len(brokers) > 1 else brokers).head(SHOWN).to_dict("records"):
     address = row["address"]
     mine, bins = cache.broker(run, address) if found is None else found.of(address)
-    st.header(words("brokers.offsets_of", address=address), anchor=False)
+    title = broker_rows.titled(address, row["name"])
+    st.header(words("brokers.offsets_of", address=escaped(title)), anchor=False)
     log = dated.get(address)
     framed = broker_logs.offsets_in(log, within) if found is None else None
     marks = broker_logs.Marks(broker_logs.kept_from(log, cut), kept.hours, framed)
@@ -102,7 +108,7 @@ with st.expander(words("brokers.table")):
     brokers["growth"] = [broker_logs.speed_text(rates.get(address), words) for address in brokers["address"]]
     made = tables.brokers(brokers, ends, colours, shown, run.name, within.params())
     show_html(columns(made, OF_BROKERS).html())
-    filters.takeaway(brokers.drop(columns="growth"), "brokers")
+    filters.takeaway(brokers.drop(columns=["growth", "name"]), "brokers")
 
 for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, tables.tags)):
     if not rows.empty:  # of the scan of a store

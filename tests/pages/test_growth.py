@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -83,6 +84,20 @@ def test_215_megabytes_in_49_seconds_are_said_as_such(begin: int, scanned: Any, 
     assert "205 MiB in 49 s: 4.2 MiB/s" in page and "1.1 MiB/s" not in page
     assert "<td" in page and ">4.2 MiB/s<" in page, "the table has it, too"
     assert "no growth rate can be shown" not in page and app.get("plotly_chart")
+
+
+def test_a_broker_is_called_by_its_name_where_the_lines_have_one(scanned: Any, open_page: Open, tmp_path: Path) -> None:
+    """In the answer, the list and the heading of its log; the link goes by its address."""
+    run = scanned([*minute_of_log(), line(60_000, 9_000_000, 2)])
+    facts = tmp_path / "runs" / run / "summary.json"
+    summary = json.loads(facts.read_text()) | {"broker_names": {BROKER: "broker-a_1"}}
+    facts.write_text(json.dumps(summary))
+    page = shown(open_page("brokers", run=run))
+    assert f"broker-a_1 ({BROKER}) grows" in page.replace("<b>", "").replace("</b>", "")
+    assert f'broker-a_1</a><span class="mq-under">{BROKER}</span>' in page and "10.0.0.2:10911</a>" in page
+    assert f"Offsets of broker-a\\_1 ({BROKER})" in page or f"broker-a_1 ({BROKER})" in page
+    wall = shown(open_page("brokers", run=run, wall="1"))
+    assert f'broker-a_1</a><span class="mq-under">{BROKER}</span>' in wall
 
 
 def test_the_chinese_page_says_it_in_chinese(scanned: Any, open_page: Open) -> None:

@@ -34,7 +34,9 @@ def rows(
     def name(row: BrokerRow) -> Html:
         there = reader.href("brokers", run=run, broker=row.address, **within.params())
         flags = address_flags.of_broker(row.host, row.port)
-        return tables.marked(link(tables.swatch(row.address, colours[row.address]), there), flags, words)
+        own = link(tables.swatch(row.name or row.address, colours[row.address]), there)
+        below = tag("span", row.address, class_="mq-under") if row.name else None
+        return join([tables.marked(own, flags, words), *filter(None, [below])])
 
     def rate(row: BrokerRow) -> Html | str:
         if row.silent_since is not None:

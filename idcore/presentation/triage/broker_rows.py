@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -36,9 +36,13 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BrokerRow:
-    """One broker. `written` of `size` bytes of its newest file; `files` are the newest, oldest first."""
+    """One broker. `written` of `size` bytes of its newest file; `files` are the newest, oldest first.
+
+    `name` is what lines call it, if any does.
+    """
 
     address: str
+    name: str
     host: str
     port: int
     share: float
@@ -52,6 +56,22 @@ class BrokerRow:
     older: int
     older_deleted: int
 
+    @property
+    def title(self) -> str:
+        """The name, where it has one, and the address."""
+        return titled(self.address, self.name)
+
+
+def titled(address: str, name: str) -> str:
+    """`broker-a (10.0.0.5:10911)`, or the address alone."""
+    return f"{name} ({address})" if name else address
+
+
+def with_names(brokers: pd.DataFrame, summary: Mapping[str, Any] | None) -> pd.DataFrame:
+    """The brokers of a scan, with what its lines call them in the column `name`; empty where they do not."""
+    names = (summary or {}).get("broker_names", {})
+    return brokers.assign(name=[names.get(address, "") for address in brokers["address"]])
+
 
 def rows_of(
     brokers: pd.DataFrame,
@@ -62,7 +82,7 @@ def rows_of(
     size: int = growth.SEGMENT,
     within: TimeRange = TimeRange(),  # noqa: B008
 ) -> list[BrokerRow]:
-    """A row for each broker, the fastest first. `logs`: of all that is counted; `cut`: what is older is deleted by now.
+    """A row for each broker `with_names`, the fastest first. `logs`: of all that is counted; `cut`: kept since.
 
     All strips are of the time range, and have one scale of time and one of speed.
     """
@@ -84,6 +104,7 @@ def rows_of(
         described.append(
             BrokerRow(
                 address,
+                broker.get("name", ""),
                 broker["host"],
                 int(broker["port"]),
                 int(broker["ids"]) / total if total else 0.0,
@@ -164,7 +185,7 @@ def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str 
     most = max(rows, key=lambda row: row.share, default=None)
     if most is not None and len(rows) > 1 and most.share >= max(LARGE_SHARE, LARGE_TIMES / len(rows)):
         n, share = words.count("broker", len(rows)), words.share(most.share, 1)
-        text += words("brokers.said_most", address=most.address, share=share, n=n)
+        text += words("brokers.said_most", address=most.title, share=share, n=n)
     growing = [row for row in rows if row.speed is not None and row.silent_since is None and row.speed.rate > 0]
     if growing:
         text += _growth_text(growing, len(rows), words)
@@ -172,7 +193,7 @@ def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str 
         if first is not None and first.full_at is not None:
             key = "brokers.said_full" if len(rows) == 1 else "brokers.said_first"
             at = reader.minute(first.full_at) + assumed
-            text += words(_past(key, first.full_at, now), address=first.address, at=at)
+            text += words(_past(key, first.full_at, now), address=first.title, at=at)
         text += words("stop")
     return text.strip()
 
@@ -183,7 +204,7 @@ def _growth_text(growing: Sequence[BrokerRow], of: int, words: Words) -> str:
     alike = [rate for rate in rates if rate >= ALIKE * rates[0]]
     high, low = (rate_text(rate, words) for rate in (alike[0], alike[-1]))
     if len(alike) == 1:
-        text = words("brokers.grows" if of == 1 else "brokers.fastest", address=growing[0].address, rate=high)
+        text = words("brokers.grows" if of == 1 else "brokers.fastest", address=growing[0].title, rate=high)
         if len(rates) > 1 and rates[0] >= LARGE_TIMES * rates[1]:
             text += words("brokers.said_times", n=f"{rates[0] / rates[1]:,.0f}")
         return text
@@ -197,7 +218,7 @@ def _silent_text(rows: Sequence[BrokerRow], reader: Reader, assumed: str) -> str
     words, text = reader.words, ""
     silent = sorted((row for row in rows if row.silent_since), key=lambda row: str(row.silent_since))
     for row in silent[: broker_logs.NAMED]:
-        text += words("brokers.said_silent", address=row.address, at=reader.second(row.silent_since) + assumed)
+        text += words("brokers.said_silent", address=row.title, at=reader.second(row.silent_since) + assumed)
     if (more := len(silent) - broker_logs.NAMED) > 0:
         text += words("brokers.said_silent_more", n=words.count("broker", more))
     return text

@@ -117,7 +117,8 @@ def _brokers(run: Run, shown: View) -> Html | None:
     rates = logs.speeds_of(brokers, growth, dated)
     colours = roles.colours_of(brokers["address"].tolist(), _PALETTE)
     cut = logs.Retention.of(None, None).cut(shown.now(), shown.zone)
-    rows = broker_rows.rows_of(brokers, segments, dated, rates, cut)
+    named = broker_rows.with_names(brokers, run.summary)
+    rows = broker_rows.rows_of(named, segments, dated, rates, cut)
     span = broker_rows.span_text(dated, TimeRange(), shown)
     return broker_logs.rows(rows[:BROKERS], colours, shown, run.name, TimeRange(), span, shown.now())
 
