@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,8 +52,8 @@ TRIES = 5  # to begin again without a batch between them
 PAUSE = 1.0  # seconds before each
 BATCH_BYTES = 64 << 20  # read at once at most
 Said = TypeVar("Said")
-LOOKED = 5.0  # seconds for which a look at the lines is good enough, unless it takes less than this:
-QUICK = 0.1
+QUICK = 0.1  # seconds: what takes less is looked at each time
+LOOKED = 5.0  # seconds for which another look at the lines is good enough,
 LOOK_RATIO = 9  # and at least so many times as long as it took: lines of consumers take seconds
 REST_RATIO = 1  # after a refresh there is a pause of so many times the processor time that its thread took
 _CONF = {
@@ -117,15 +118,16 @@ class Follower:
             BATCH_BYTES,
         )
         self.now = FollowStatus("starting")
-        self._looked: _Held[LineEvidence] | None = None
-        self._searched: _Held[LineFacts] | None = None
+        self._ended = threading.Event()  # nobody asks any more what is looked at beside
+        self._beside = ThreadPoolExecutor(1, "looks at lines")
+        self._looked, self._searched = _Looks[LineEvidence](self._beside), _Looks[LineFacts](self._beside)
         self._last_batch_at = datetime.now(UTC)
 
     def run(self, stop: threading.Event) -> dict[str, Any]:
         """Follows until `stop` is set, and returns the last summary: that of a scan over what was read."""
         began = time.monotonic()
         home = self.out / FOLLOWED
-        with LiveFolder(self.out, home) as folder:
+        with self._beside, LiveFolder(self.out, home) as folder:
             self._check_folder(home)
             self._state = followed.State(home / "state", self.options.kept, self.options.scan.roots)
             failures, batch = 0, self._state.batch
@@ -139,6 +141,7 @@ class Follower:
                         raise
                     LOG.warning("what is followed is begun again where it was: %s", problem_of(error))
                     stop.wait(PAUSE)
+            self._ended.set()
             return self._refresh(folder, None)
 
     def _run_query(self, folder: LiveFolder, checkpoint: str, stop: threading.Event, began: float) -> None:
@@ -200,7 +203,8 @@ class Follower:
                     return
                 raise query.exception() or RuntimeError("the query has ended")
             now = self._state.batch, self._away()
-            if now == shown or time.monotonic() < pause_until:
+            is_new = now != shown or self._looked.has_news or self._searched.has_news
+            if not is_new or time.monotonic() < pause_until:
                 continue
             shown = now
             used = time.thread_time()
@@ -249,15 +253,12 @@ class Follower:
 
     def _look(self, tables: Tables, files: Sequence[InputFile]) -> LineEvidence:
         """What the lines say, of a large input a sample of them."""
-        if self._looked is None or self._looked.is_old():
-            self._looked = _Held.of(lambda: look(tables, self.options.scan, files, threading.Event()))
-        return self._looked.said
+        return self._looked.said(lambda: look(tables, self.options.scan, files, self._ended), False)
 
     def _placed(self, findings: Sequence[Finding], files: Sequence[InputFile], last: bool) -> list[Finding]:
         """The findings with the lines of their ids."""
-        if self._searched is None or last or self._searched.is_old():
-            self._searched = _Held.of(lambda: line_locations.search(findings, files))
-        return line_locations.with_places(findings, self._searched.said)
+        facts = self._searched.said(lambda: line_locations.search(findings, files), last)
+        return line_locations.with_places(findings, facts)
 
     def _unread(self) -> dict[Path, int]:
         """Bytes of the records of topics that are in files and not in the tables; of binary ones nothing is read."""
@@ -284,8 +285,33 @@ class Follower:
         return unread if self._kafka is None else unread + self._kafka.behind()
 
 
+class _Looks(Generic[Said]):
+    """Looks at lines that are read again and again. A slow one goes on beside: what is said meanwhile is the last."""
+
+    def __init__(self, beside: Executor) -> None:
+        self._beside = beside
+        self._last: _Look[Said] | None = None
+        self._next: Future[_Look[Said]] | None = None
+
+    @property
+    def has_news(self) -> bool:
+        """Whether a look has ended that nobody has been told of."""
+        return self._next is not None and self._next.done()
+
+    def said(self, look_at_lines: Callable[[], Said], at_once: bool) -> Said:
+        """What the lines say: the first time, and `at_once`, as they are now."""
+        if self._next is not None and self._next.done() and not at_once:
+            ended, self._next = self._next, None
+            self._last = ended.result()
+        if self._last is None or at_once or self._last.took < QUICK:
+            self._last = _Look.of(look_at_lines)
+        elif self._next is None and self._last.is_old():
+            self._next = self._beside.submit(_Look.of, look_at_lines)
+        return self._last.said
+
+
 @dataclass(frozen=True, slots=True)
-class _Held(Generic[Said]):
+class _Look(Generic[Said]):
     """What lines said, when that was known, and how long it took."""
 
     said: Said
@@ -293,15 +319,14 @@ class _Held(Generic[Said]):
     took: float
 
     @classmethod
-    def of(cls, look_at_lines: Callable[[], Said]) -> _Held[Said]:
+    def of(cls, look_at_lines: Callable[[], Said]) -> _Look[Said]:
         began = time.monotonic()
         said = look_at_lines()
         return cls(said, time.monotonic(), time.monotonic() - began)
 
     def is_old(self) -> bool:
-        """Whether lines are looked at again: what is quick each time, what is slow in a tenth of the time at most."""
-        wait = 0.0 if self.took < QUICK else max(LOOKED, LOOK_RATIO * self.took)
-        return time.monotonic() - self.at >= wait
+        """Whether lines that took so long are looked at again: in a tenth of the time at most."""
+        return time.monotonic() - self.at >= max(LOOKED, LOOK_RATIO * self.took)
 
 
 def was_followed(out: Path) -> bool:

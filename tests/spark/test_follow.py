@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as ended
 from contextlib import contextmanager
 from itertools import count, pairwise
 from pathlib import Path
@@ -119,17 +122,19 @@ def test_a_refresh_is_followed_by_a_pause_as_long_as_it_worked(
     assert gaps <= {worked, round(worked + follow.POLL_SECONDS, 1)} and len(refreshed) > 10
 
 
-def test_lines_whose_search_takes_long_are_searched_in_a_tenth_of_the_time_and_at_the_end(
+def test_lines_whose_search_takes_long_are_searched_beside_in_a_tenth_of_the_time_and_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Findings of the last search keep their places meanwhile; a refresh would read the whole input each time."""
+    """Findings of the last search keep their places meanwhile; a refresh would wait for the whole input each time."""
     clock, searches = SimpleNamespace(now=0.0, search=0.0), list[float]()
     monkeypatch.setattr(follow, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    search = line_locations.search
+    search, go_on = line_locations.search, threading.Event()
+    go_on.set()
 
     def searched(*given: Any) -> LineFacts:
         searches.append(clock.now)
         clock.now += clock.search
+        assert go_on.wait(60)
         return search(*given)
 
     monkeypatch.setattr(line_locations, "search", searched)
@@ -139,6 +144,7 @@ def test_lines_whose_search_takes_long_are_searched_in_a_tenth_of_the_time_and_a
     files = list_files([str(log)])
     one, other = (Finding.of("expired", text, 1, {"ids": [text]}) for text in ids)
     follower = follow.Follower([str(log)], tmp_path / "out", FollowOptions(ScanOptions()))
+    looks = follower._searched
 
     def places(finding: Finding, last: bool = False) -> list[int]:
         (placed,) = follower._placed([finding], files, last)
@@ -149,9 +155,28 @@ def test_lines_whose_search_takes_long_are_searched_in_a_tenth_of_the_time_and_a
     assert places(other) == [2] and places(one) == [] and len(searches) == 3
     assert places(one, last=True) == [1] and len(searches) == 4
     clock.now += follow.LOOK_RATIO * clock.search - 0.1
-    assert places(other) == [] and len(searches) == 4
-    clock.now += 0.1
-    clock.search = follow.QUICK
-    assert places(other) == [2] and len(searches) == 5
+    assert places(other) == [] and looks._next is None
+    clock.now, clock.search = clock.now + 0.1, follow.QUICK
+    go_on.clear()
+    assert places(other) == [] and looks._next is not None, "the next search begins, and nobody waits for it"
+    assert places(other) == [] and not looks.has_news
+    go_on.set()
+    ended([looks._next], 60)
+    assert looks.has_news and places(other) == [2] and len(searches) == 5 and not looks.has_news
     clock.now += follow.LOOKED - 0.1
-    assert places(one) == [] and len(searches) == 5
+    assert places(one) == [] and looks._next is None and len(searches) == 5
+
+
+def test_a_search_beside_that_fails_fails_the_refresh_that_would_tell_of_it() -> None:
+    def fails() -> str:
+        raise OSError("gone")
+
+    with ThreadPoolExecutor(1) as beside:
+        looks = follow._Looks[str](beside)
+        assert looks.said(lambda: "first", False) == "first"
+        looks._last = follow._Look("first", -1e9, 1.0)
+        assert looks.said(fails, False) == "first" and looks._next is not None
+        ended([looks._next], 60)
+        with pytest.raises(OSError, match="gone"):
+            looks.said(lambda: "never", False)
+        assert looks.said(lambda: "last", True) == "last"
