@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from string import hexdigits
 from zlib import crc32
 
@@ -69,6 +70,7 @@ _FIGURES = re.compile(r"(?<!\w)\w*\d\w*")  # from the begin of a word: else each
 _START = re.compile(
     r"Message(?:Client)?Ext ?[\[{(]|\[?Message=\[|MessageView(?:Impl)? ?[\[{(]|SendResult ?[\[{(]|\bmessage_id:"
 )
+_START_WORDS = ("Message", "SendResult", "message_id:")
 _MESSAGE = re.compile(r"Message(?:Client)?Ext ?[\[{(]|\[Message=\[|MessageView(?:Impl)? ?[\[{(]")
 
 # What the ids of a printed record are, by their labels: of the message, of the record, of the record before it.
@@ -341,6 +343,23 @@ class DeliveryText:
         return self._places.get((line, text))
 
 
+def _starts(text: str) -> list[int]:
+    """Where `_START` matches: tried only where a word of it is, which is found ten times as fast."""
+    places = []
+    for word in _START_WORDS:
+        at = text.find(word)
+        while at >= 0:
+            places.append(at)
+            at = text.find(word, at + 1)
+    starts, behind = [], 0
+    for at in sorted(places):
+        first = at - 1 if at > behind and text.startswith("[Message=[", at - 1) else at
+        if at >= behind and (match := _START.match(text, first)) is not None:
+            starts.append(first)
+            behind = match.end()
+    return starts
+
+
 def is_part(text: str) -> bool:
     """Whether a line is one of those that print a record one field a line, or that belong to such a record."""
     return _FIELD_LINE.match(text) is not None or bool(_INSIDE.match(text) and text[:1].isspace())
@@ -348,7 +367,7 @@ def is_part(text: str) -> bool:
 
 def _open(text: str) -> int:
     """How many brackets of the last printed message of a line are open at its end."""
-    starts = [match.start() for match in _START.finditer(text)]
+    starts = _starts(text)
     return max(0, _depth(text[starts[-1] :])) if starts else 0
 
 
@@ -368,7 +387,7 @@ def _line_of(starts: Sequence[tuple[int, int]], at: int) -> int:
 
 def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, int]]) -> Iterator[Delivery]:
     """One for each message that a line names: of a printed record its ids are one message."""
-    edges = [match.start() for match in _START.finditer(text)]
+    edges = _starts(text)
     head = text[: edges[0]] if edges else text
     parts: dict[int, list[Token]] = {}
     for token in tokens:
@@ -457,12 +476,19 @@ def _fields(text: str) -> dict[str, str]:
     fields: dict[str, str] = {}
     for name, value in _PAIR.findall(text):
         if value not in _NULLS:
-            for each in (name, name.rpartition(" ")[2]) if " " in name else (name,):
-                fields.setdefault(_SPRING.sub("", each).replace("_", "").replace(" ", "").lower(), value)
+            for each in _names(name):
+                fields.setdefault(each, value)
     for name, mark, pattern in _OTHER_FIELDS:
         if mark in text and (match := pattern.search(text)) is not None:
             fields[name] = match[1]
     return fields
+
+
+@lru_cache(maxsize=4_096)  # the lines of a program have the same names
+def _names(name: str) -> tuple[str, ...]:
+    """The name of a field without signs, in lower case; of two words also the last alone."""
+    both = (name, name.rpartition(" ")[2]) if " " in name else (name,)
+    return tuple(_SPRING.sub("", each).replace("_", "").replace(" ", "").lower() for each in both)
 
 
 def _tries(around: _Around, event: str) -> int | None:

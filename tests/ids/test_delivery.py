@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 from base64 import urlsafe_b64encode
 from dataclasses import replace
 
 import pytest
 
+from idcore.ids import delivery
 from idcore.ids.delivery import Delivery, DeliveryReader, DeliveryText, deliveries
 from idcore.ids.delivery_words import word_of
 from idcore.ids.receipts import Recall, Receipt
@@ -531,3 +533,11 @@ def test_the_key_of_a_message_is_no_message_of_its_own() -> None:
 )
 def test_what_is_asked_or_would_be_or_is_denied_is_no_delivery(text: str, event: str) -> None:
     assert word_of(text) == event
+
+
+def test_the_beginnings_of_messages_are_those_of_the_pattern() -> None:
+    chance = random.Random(3)
+    parts = ["[", "Message", "=[", "Ext", " ", "{", "ClientExt", "View", "Impl", "SendResult", "message_id:", "_", "a"]
+    for _ in range(20_000):
+        text = "".join(chance.choices(parts, k=chance.randrange(1, 9)))
+        assert delivery._starts(text) == [match.start() for match in delivery._START.finditer(text)], text
