@@ -66,7 +66,8 @@ def run(options: argparse.Namespace) -> int:
     if refused.arguments == refused.seen:  # nothing is an ID as it stands
         for one in other_forms(" ".join(options.ids) if refused.arguments else refused.head):
             complain(catalogue.words()(f"mended.{one.form}", id=one.text, places=", ".join(map(str, one.places))))
-    return 1 if refused.arguments or (refused.head and not refused.seen) else 0
+    has_nothing = bool(refused.head) and not refused.seen and not said.found
+    return 1 if refused.arguments or has_nothing else 0
 
 
 def _is_file(item: str) -> bool:

@@ -15,7 +15,7 @@ MOST_LOOKED_AT = 500  # lines of a piece of text
 _LONGEST_LINE = 1 << 14  # bytes on each side of a name
 _WORD = b"brokerName"
 _IS = rb"\\?[\"']?\s?[=:]\s?\\?[\"']?"
-_NAME = re.compile(_WORD + _IS + rb"([\w.+@%-]{1,127})(?=[\s,;\]})\"'\\]|\Z)")  # what is shown: ASCII alone
+_NAME = re.compile(_WORD + _IS + rb"([\w.+@%-]{1,127})(?=[\s,;\]})\"'\\])")  # what is shown: ASCII alone
 _HEX = rules.CANDIDATE.encode()
 # Of a SendResult, and of a MessageExt, whose msgId is the broker's.
 _OFFSETS = re.compile(
@@ -40,7 +40,7 @@ def take(text: bytes, names: dict[str, set[str]]) -> None:
             return
         begin = max(behind, text.rfind(b"\n", max(0, at - _LONGEST_LINE), at) + 1, at - _LONGEST_LINE)
         end = text.find(b"\n", at, at + _LONGEST_LINE)
-        behind = end if end >= 0 else min(len(text), at + _LONGEST_LINE)
+        behind = end + 1 if end >= 0 else min(len(text), at + _LONGEST_LINE)  # what is cut there has no end
         _of_line(text[begin:behind], names)
         at = text.find(_WORD, behind)
 

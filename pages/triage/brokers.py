@@ -67,9 +67,10 @@ listed = [row for row in rows if row.address in set(some["address"])] or rows
 counted = sentences.brokers(some if len(some) else brokers, shown)
 counted = words("brokers.in_range" if found is not None else "brokers.in_all", said=counted)
 assumed = words.assumed(cache.totals(run).assumed) if dated else ""
-said(broker_rows.said(listed, shown, shown.now(), assumed), counted)
-if len(listed) > 1 and (first := broker_rows.first_full(listed)) is not None:
-    label, near = words("brokers.offsets_of", address=first.address), within.params()
+headline, aside = broker_rows.said(listed, shown, shown.now(), assumed)
+said(headline, f"{aside} {counted}" if aside else counted)
+if len(listed) > 1 and (first := broker_rows.spoken_of(listed)) is not None:
+    label, near = words("brokers.offsets_of", address=escaped(first.title)), within.params()
     page_link("brokers", label, icon=":material/storage:", run=run.name, broker=first.address, **near)
 
 # chart

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from idcore.presentation.html import counters as html
 from idcore.presentation.html import tables
-from idcore.presentation.triage import counter_rows, finding_texts, line_filter, sentences, strokes
+from idcore.presentation.triage import counter_rows, finding_texts, host_rows, line_filter, sentences, strokes
+from idcore.presentation.triage.activity import wall_clock
 from idcore.presentation.triage.processes import assumed, countable, is_countable, process_key, sorted_processes
 from idcore.presentation.triage.time_range import ALL_TIMES
 from pages.parts import cache, session
@@ -46,10 +48,13 @@ empty = limited and points.inside.empty
 part = strokes.in_range(row, points.inside, points.around, points.whole) if limited and not empty else row
 
 # show
+lived, has_ended = "", False
+if not in_range and row["host"] and not cache.is_cut(run, "processes"):
+    lived, has_ended = host_rows.life(row, cache.frame(run, "processes"), shown, assumed(row, words))
 sentence = (
     sentences.none_of(part, points.around, shown)
     if empty
-    else sentences.process(part, shown, points.inside, points.around)
+    else lived + sentences.process(part, shown, points.inside, points.around, has_ended)
 )
 at_once = "" if in_range or wanted else finding_texts.at_once(cache.frame(run, "findings"), shown).strip()
 said(at_once or sentence, sentence if at_once else "")
@@ -66,6 +71,8 @@ with left:
         figure, drawn = charts.sawtooth(
             points.drawn, shown, missing=missing, shown=in_range, assumed=assumed(row, words), judged=judged
         )
+        if lived and points.dated and (ends := counter_rows.whole_span(row, cache.frame(run, "processes"))):
+            figure.update_xaxes(range=wall_clock(pd.Series(ends), shown.zone).tolist())
         brush = time_range.brush(in_range, shown.zone) if points.dated else None
         alt = sentence.replace("**", "")
         state = chart(figure, alt, lambda: points.inside, f"counter-{place}", select=points.dated, brush=brush)

@@ -275,7 +275,7 @@ def test_a_clicked_piece_leads_to_the_lines_of_its_files(scanned: Any, open_page
     ("lines", "said"),
     [
         ([line(5_000, 100)], "<b>1 record</b> on <b>1 broker</b>, in 1 commit log file.</p>"),
-        (many(1), "<b>31 records</b> on <b>1 broker</b>, in 1 commit log file; the offsets span 1.1 MiB.</p>"),
+        (many(1), "<b>31 records</b> on <b>1 broker</b>, in 1 commit log file.</p>"),
     ],
 )
 def test_one_broker_is_said_as_one(lines: list[str], said: str, scanned: Any, open_page: Open) -> None:

@@ -211,8 +211,9 @@ def test_a_card_says_kind_values_time_and_the_months_it_could_be_from(lang: str)
 
 def test_a_process_is_told_with_wraps_missing_restarts_and_tracks() -> None:
     rows = [row.to_dict() for _, row in example_run.tables()["processes"].iterrows()]
-    assert "3 wraps, 426 IDs missing (0.3%), 141,000 distinct msgIds in this input" in sentences.process(
-        rows[0], reader()
+    assert (
+        "3 wraps (normal: after 65,535 a counter starts again at 0), 426 IDs missing (0.3%), 141,000 distinct msgIds"
+        in sentences.process(rows[0], reader())
     )
     assert "1 restart" in sentences.process(rows[2], reader())
     assert "**2 counters** rise in parallel" in sentences.process(rows[3], reader())

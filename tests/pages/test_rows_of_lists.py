@@ -57,11 +57,13 @@ LOGS = {
 
 
 def rows(cut: datetime = START - timedelta(days=3)) -> list[broker_rows.BrokerRow]:
+    """Those of LOGS, in their order: the list begins with the one that stopped."""
     brokers, segments, speeds = broker_tables(LOGS)
-    return broker_rows.rows_of(brokers, segments, LOGS, speeds, cut)
+    stopped, *growing = broker_rows.rows_of(brokers, segments, LOGS, speeds, cut)
+    return [*growing, stopped]
 
 
-def test_the_fastest_broker_comes_first_and_one_that_stopped_last() -> None:
+def test_a_broker_that_stopped_comes_first_then_the_fastest() -> None:
     found = rows()
     assert [row.address for row in found] == [*LOGS]
     assert [row.silent_since for row in found] == [None, None, START + timedelta(minutes=20)]
@@ -100,7 +102,8 @@ def test_an_outline_never_leaves_its_box(seed: int) -> None:
 def test_a_range_moves_the_strip_and_not_what_is_counted_of_the_whole_scan() -> None:
     brokers, segments, speeds = broker_tables(LOGS)
     within = TimeRange(START + timedelta(minutes=10), START + timedelta(minutes=15))
-    found = broker_rows.rows_of(brokers, segments, LOGS, speeds, START - timedelta(days=3), within=within)
+    stopped, *growing = broker_rows.rows_of(brokers, segments, LOGS, speeds, START - timedelta(days=3), within=within)
+    found = [*growing, stopped]
     assert [row.full_at for row in found] == [row.full_at for row in rows()]
     assert [row.silent_since for row in found] == [row.silent_since for row in rows()]
     assert all(len(a.strip) < len(b.strip) for a, b in zip(found, rows(), strict=True))
@@ -125,26 +128,48 @@ def test_nobody_says_when_a_file_is_full_in_centuries_and_one_step_is_no_strip()
     within, speeds = TimeRange(START, START + timedelta(minutes=9)), {"10.0.0.1:10911": Speed(0.08)}
     (slow,) = broker_rows.rows_of(brokers, segments, logs, speeds, START, within=within)
     assert slow.full_at is None and slow.strip == ()
-    assert "4.8 B/min" in broker_rows.said([slow], reader(), START)
+    assert "4.8 B/min" in said([slow], reader(), START)
+
+
+def said(*given: Any) -> str:
+    """The headline of brokers, and what is beside it."""
+    return " ".join(filter(None, broker_rows.said(*given)))
+
+
+def test_the_headline_is_of_the_trouble_alone_and_so_is_the_link() -> None:
+    """Who grows and whose file is full is beside it; where all is well it is the headline."""
+    fast, slow, silent = rows()
+    headline, aside = broker_rows.said([fast, slow, silent], reader(), START)
+    assert headline.count("10.0.0.3:10911") == 1 and "grow" not in headline and "full" not in headline
+    assert "grow" in aside and "10.0.0.1:10911" in aside and aside.endswith("and the next one begins.")
+    assert broker_rows.spoken_of([fast, slow, silent]) is silent
+    even = [replace(fast, share=0.5), replace(slow, share=0.5)]
+    headline, aside = broker_rows.said(even, reader(), START)
+    assert "grows fastest" in headline and headline.endswith("and the next one begins.") and not aside
+    assert broker_rows.spoken_of(even) is broker_rows.first_full(even)
+    large = [replace(slow, share=0.9), replace(fast, share=0.05), replace(fast, share=0.05)]
+    headline, aside = broker_rows.said(large, reader(), START)
+    assert "90%" in headline and "grow" in headline and "full" not in headline and "full first" in aside
+    assert broker_rows.spoken_of(large) is large[0]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_headline_of_brokers_names_who_is_fastest_and_who_stopped(lang: str) -> None:
-    said = broker_rows.said(rows(), reader(lang), START)
-    assert "10.0.0.1:10911" in said and "10.0.0.3:10911" in said and "10.0.0.2" not in said
-    assert "2026-11-20 10:20" in said, "when the last record of the third is"
-    assert not broker_rows.said([], reader(lang), START)
+    both = said(rows(), reader(lang), START)
+    assert "10.0.0.1:10911" in both and "10.0.0.3:10911" in both and "10.0.0.2" not in both
+    assert "2026-11-20 10:20" in both, "when the last record of the third is"
+    assert not said([], reader(lang), START)
 
 
 def test_of_brokers_the_silent_one_is_first_and_who_has_most_or_is_far_faster_is_said() -> None:
     first, second, third = rows()
-    assert broker_rows.said([first, second, third], reader(), START).startswith("**10.0.0.3:10911** has no record")
+    assert said([first, second, third], reader(), START).startswith("**10.0.0.3:10911** has no record")
     fast, slow = (replace(row, silent_since=None, speed=Speed(rate)) for row, rate in ((first, 90.0), (second, 20.0)))
     others = [replace(slow, address=f"10.0.0.{n}:10911", share=0.1) for n in range(4, 9)]
-    large = broker_rows.said([replace(fast, share=0.5), *others], reader(), START)
+    large = said([replace(fast, share=0.5), *others], reader(), START)
     assert large.startswith("**10.0.0.1:10911** has **50%** of the records of 6 brokers.")
     assert ", about 4 times as fast as the next" in large
-    even = broker_rows.said([replace(fast, share=0.5), replace(slow, share=0.5, speed=Speed(60.0))], reader(), START)
+    even = said([replace(fast, share=0.5), replace(slow, share=0.5, speed=Speed(60.0))], reader(), START)
     assert "of the records" not in even and "times as fast" not in even
 
 
@@ -154,13 +179,13 @@ def test_a_file_that_would_be_full_by_now_is_in_the_past_and_the_first_one_is_na
     assert fast.full_at is not None
     at, clock = view.minute(fast.full_at), broker_rows.clock(fast.full_at, view)
     for now, form in ((fast.full_at, ""), (fast.full_at + timedelta(minutes=1), "_past")):
-        assert view.words(f"brokers.said_full{form}", at=at) in broker_rows.said([fast], view, now)
+        assert view.words(f"brokers.said_full{form}", at=at) in said([fast], view, now)
         assert broker_rows.gauge_text(fast, view, now).endswith(view.words(f"brokers.gauge_full{form}", at=clock))
     early = replace(slow, full_at=START)
     for now, form in ((START, ""), (fast.full_at, "_past")):
         first = view.words(f"brokers.said_first{form}", address=slow.address, at=view.minute(START))
-        assert first in broker_rows.said([fast, early], view, now)
-        assert first not in broker_rows.said([fast, slow], view, now)
+        assert first in said([fast, early], view, now)
+        assert first not in said([fast, slow], view, now)
     assert broker_rows.first_full([fast, early]) is early and broker_rows.first_full([fast, slow]) is fast
     assert broker_rows.first_full([replace(slow, full_at=None)]) is None
 
@@ -169,21 +194,21 @@ def test_a_file_that_would_be_full_by_now_is_in_the_past_and_the_first_one_is_na
 def test_nobody_is_the_fastest_of_brokers_that_are_about_equally_fast(lang: str) -> None:
     view, (row, *_) = reader(lang), rows()
 
-    def said(*rates: float) -> str:
+    def at_rates(*rates: float) -> str:
         some = [replace(row, address=f"10.0.0.{n}:10911", speed=Speed(rate)) for n, rate in enumerate(rates, 1)]
         ends = [replace(one, full_at=START + timedelta(hours=len(some) - n)) for n, one in enumerate(some)]
-        return broker_rows.said(ends, view, START)
+        return said(ends, view, START)
 
-    every = said(6_648, 6_645, 6_644, 6_580)
+    every = at_rates(6_648, 6_645, 6_644, 6_580)
     all_four = view.words("brokers.alike", n=view.words.count("broker", 4), rate="6.4 KiB/s – 6.5 KiB/s")
     assert every.startswith(all_four.strip().replace("KiB/s", view.words("brokers.rate.s", size="KiB")))
     assert "10.0.0.1:10911" not in every and every.count("10.0.0.4:10911") == 1, "whose file is full first"
-    some = said(6_648, 6_645, 3_000)
+    some = at_rates(6_648, 6_645, 3_000)
     of = view.words.count("broker", 3)
     assert some.startswith(
         view.words("brokers.alike_of", n="2", of=of, rate=broker_rows.rate_text(6_648, view.words)).strip()
     )
-    one = said(7_000, 6_645, 3_000)
+    one = at_rates(7_000, 6_645, 3_000)
     assert one.startswith(
         view.words("brokers.fastest", address="10.0.0.1:10911", rate=broker_rows.rate_text(7_000, view.words)).strip()
     )
@@ -482,3 +507,30 @@ def test_a_small_sawtooth_stays_in_its_box_and_breaks_at_a_wrap() -> None:
     highest, lowest = min(y for _, y in corners), max(y for _, y in corners)
     assert highest < 1 and lowest > 99, "up to the top, and again from the ground"
     assert counter_rows.outline(counter(5)) == ""
+
+
+def test_the_life_of_a_process_is_said_where_it_ended_or_began_in_the_place_of_another() -> None:
+    processes = lived(("a", 0, 100), ("a", 160, 600), ("b", 0, 300), ("c", 0, 600), ("c", 1, 599)).assign(
+        pid=[1, 2, 3, 4, 5]
+    )
+    said = [host_rows.life(row, processes, reader(), " (assumed)") for row in processes.to_dict("records")]
+    moments = "between **2026-11-20 10:01:40** and **10:02:40 +08:00 (assumed)**. "
+    assert said[0] == (f"**It ended, and pid 2 of the same host began**, {moments}", True)
+    assert said[1] == (f"**It began after pid 1 of the same host had ended**, {moments}", False)
+    assert said[2] == ("**It has no ID after 2026-11-20 10:05:00 +08:00 (assumed).** ", True)
+    assert said[3] == said[4] == ("", False)
+    undated = processes.iloc[0].to_dict() | {"first_sent_at": pd.NaT, "last_sent_at": pd.NaT}
+    assert host_rows.life(undated, processes, reader()) == ("", False)
+
+
+def test_a_host_that_begins_when_another_stops_is_named_and_one_that_begins_alone_is_not() -> None:
+    def begun(*lives: tuple[str, int, int]) -> str:
+        return host_rows.begun_text(lived(*lives), reader(), " (assumed)")
+
+    others = (("c", 0, 600), ("d", 1, 600))
+    assert begun(("a", 0, 100), ("b", 160, 600), *others) == (
+        " **b** has its first ID at **2026-11-20 10:02:40 +08:00 (assumed)**."
+    )
+    assert begun(("b", 160, 600), *others) == "", "none stopped"
+    assert begun(("a", 0, 100), *others) == ""
+    assert begun(("a", 0, 300), ("b", 160, 600), *others) == "", "before the other stopped"

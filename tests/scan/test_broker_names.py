@@ -20,7 +20,7 @@ V6 = "20010DB800000000000000000000000500002A9F0000000000000010"
 
 def names_of(*lines: str) -> dict[str, set[str]]:
     names: dict[str, set[str]] = {}
-    broker_names.take("\n".join(lines).encode(), names)
+    broker_names.take("".join(f"{line}\n" for line in lines).encode(), names)
     return names
 
 
@@ -57,6 +57,12 @@ def test_a_line_that_does_not_say_which_counts_for_none(line: str) -> None:
     assert names_of(line) == {}
 
 
+def test_a_name_that_a_piece_of_text_cuts_is_none() -> None:
+    names: dict[str, set[str]] = {}
+    broker_names.take(f"offsetMsgId={A} brokerName=bro".encode(), names)
+    assert names == {}
+
+
 def test_an_address_may_have_several_names_and_be_of_ipv6() -> None:
     lines = [f"offsetMsgId={V6} brokerName=b-{number}" for number in (2, 1)]
     assert names_of(*lines) == {"[2001:db8::5]:10911": {"b-1", "b-2"}}
@@ -68,13 +74,15 @@ def test_random_lines_name_what_a_slow_reader_finds() -> None:
     for _ in range(3_000):
         text = "".join(chance.choices(parts, k=chance.randrange(4, 18)))
         wanted: dict[str, set[str]] = {}
-        for line in text.split("\n"):
-            named = set(re.findall(r"brokerName ?= ?([\w.+@%-]{1,127})(?=[\s,;\]})]|$)", line)) - {"null"}
+        for line in text.splitlines(keepends=True):
+            named = set(re.findall(r"brokerName ?= ?([\w.+@%-]{1,127})(?=[\s,;\]})])", line)) - {"null"}
             hosts = {one[:16] for one in re.findall(rf"offsetMsgId ?= ?({A}|{B})(?!\w)", line)}
             if len(named) == len(hosts) == 1:
                 address = str(BrokerAddress("10.0.0.5" if A[:16] in hosts else "10.0.0.6", 10911))
                 wanted.setdefault(address, set()).update(named)
-        assert names_of(text) == wanted, text
+        names: dict[str, set[str]] = {}
+        broker_names.take(text.encode(), names)
+        assert names == wanted, text
 
 
 def test_a_text_of_nothing_but_names_costs_no_more_than_its_length() -> None:

@@ -67,9 +67,15 @@ def titled(address: str, name: str) -> str:
     return f"{name} ({address})" if name else address
 
 
+def names_of(summary: Mapping[str, Any] | None) -> Mapping[str, str]:
+    """What the lines of a scan call its brokers, by their addresses."""
+    names: Mapping[str, str] = (summary or {}).get("broker_names", {})
+    return names
+
+
 def with_names(brokers: pd.DataFrame, summary: Mapping[str, Any] | None) -> pd.DataFrame:
     """The brokers of a scan, with what its lines call them in the column `name`; empty where they do not."""
-    names = (summary or {}).get("broker_names", {})
+    names = names_of(summary)
     return brokers.assign(name=[names.get(address, "") for address in brokers["address"]])
 
 
@@ -82,8 +88,9 @@ def rows_of(
     size: int = growth.SEGMENT,
     within: TimeRange = TimeRange(),  # noqa: B008
 ) -> list[BrokerRow]:
-    """A row for each broker `with_names`, the fastest first. `logs`: of all that is counted; `cut`: kept since.
+    """A row for each broker `with_names`: silent ones, then the fastest.
 
+    `logs`: of all that is counted; `cut`: what is older is deleted by now.
     All strips are of the time range, and have one scale of time and one of speed.
     """
     parts = {address: part for address, log in logs.items() if (part := broker_logs.in_range(log, within))}
@@ -119,7 +126,7 @@ def rows_of(
                 gone,
             )
         )
-    return sorted(described, key=lambda row: (row.silent_since is not None, -(row.speed.rate if row.speed else -1)))
+    return sorted(described, key=lambda row: (row.silent_since is None, -(row.speed.rate if row.speed else -1)))
 
 
 def _later(moment: datetime, seconds: float) -> datetime | None:
@@ -176,35 +183,63 @@ def _past(key: str, moment: datetime, now: datetime) -> str:
     return f"{key}_past" if moment < now else key
 
 
-def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str = "") -> str:
+def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str = "") -> tuple[str, str]:
     """Who has no record for how long, who has most of them, who grows fastest, and whose file is full first.
 
-    Empty without growth. `assumed`: what of the times no line shows.
+    Where there is trouble, the headline is of that alone, and the rest is an aside. Empty without growth. `assumed`:
+    what of the times no line shows.
     """
-    words, text = reader.words, _silent_text(rows, reader, assumed)
-    most = max(rows, key=lambda row: row.share, default=None)
-    if most is not None and len(rows) > 1 and most.share >= max(LARGE_SHARE, LARGE_TIMES / len(rows)):
+    words, text, titles = reader.words, _silent_text(rows, reader, assumed), _Titles()
+    is_silent, aside = bool(text), ""
+    if (most := _with_most(rows)) is not None:
         n, share = words.count("broker", len(rows)), words.share(most.share, 1)
-        text += words("brokers.said_most", address=most.title, share=share, n=n)
+        text += words("brokers.said_most", address=titles.of(most), share=share, n=n)
+    is_trouble = bool(text)
     growing = [row for row in rows if row.speed is not None and row.silent_since is None and row.speed.rate > 0]
     if growing:
-        text += _growth_text(growing, len(rows), words)
+        grows = _growth_text(growing, len(rows), words, titles) + words("stop")
+        text, aside = (text, grows) if is_silent else (text + grows, "")
         first = first_full(rows)
         if first is not None and first.full_at is not None:
             key = "brokers.said_full" if len(rows) == 1 else "brokers.said_first"
             at = reader.minute(first.full_at) + assumed
-            text += words(_past(key, first.full_at, now), address=first.title, at=at)
-        text += words("stop")
-    return text.strip()
+            full = words(_past(key, first.full_at, now), address=titles.of(first), at=at) + words("stop")
+            text, aside = (text, aside + full) if is_trouble else (text + full, aside)
+    return text.strip(), aside.strip()
 
 
-def _growth_text(growing: Sequence[BrokerRow], of: int, words: Words) -> str:
+def spoken_of(rows: Sequence[BrokerRow]) -> BrokerRow | None:
+    """Whom the headline is about: who is silent, has most or is full first; None of brokers that do not grow."""
+    silent = sorted((row for row in rows if row.silent_since), key=lambda row: str(row.silent_since))
+    return next(iter(silent), None) or _with_most(rows) or first_full(rows)
+
+
+def _with_most(rows: Sequence[BrokerRow]) -> BrokerRow | None:
+    """The broker that has far more records than its share; None where none has."""
+    most = max(rows, key=lambda row: row.share, default=None)
+    is_large = most is not None and len(rows) > 1 and most.share >= max(LARGE_SHARE, LARGE_TIMES / len(rows))
+    return most if is_large else None
+
+
+class _Titles:
+    """How brokers are called in a text: the first time with the address, then by the name alone."""
+
+    def __init__(self) -> None:
+        self._said = set[str]()
+
+    def of(self, row: BrokerRow) -> str:
+        known = row.address in self._said
+        self._said.add(row.address)
+        return row.name if known and row.name else row.title
+
+
+def _growth_text(growing: Sequence[BrokerRow], of: int, words: Words, titles: _Titles) -> str:
     """Who grows fastest of so many brokers; nobody is where several are about equally fast."""
     rates = sorted((row.speed.rate for row in growing if row.speed is not None), reverse=True)
     alike = [rate for rate in rates if rate >= ALIKE * rates[0]]
     high, low = (rate_text(rate, words) for rate in (alike[0], alike[-1]))
     if len(alike) == 1:
-        text = words("brokers.grows" if of == 1 else "brokers.fastest", address=growing[0].title, rate=high)
+        text = words("brokers.grows" if of == 1 else "brokers.fastest", address=titles.of(growing[0]), rate=high)
         if len(rates) > 1 and rates[0] >= LARGE_TIMES * rates[1]:
             text += words("brokers.said_times", n=f"{rates[0] / rates[1]:,.0f}")
         return text
@@ -232,7 +267,7 @@ def first_full(rows: Sequence[BrokerRow]) -> BrokerRow | None:
 
 def gauge_text(row: BrokerRow, reader: Reader, now: datetime) -> str:
     """How much of its newest file is written, and when it is full."""
-    text = reader.words.bytes(row.written)
+    text = reader.words("brokers.gauge", size=reader.words.bytes(row.written), whole=reader.words.bytes(row.size))
     if row.full_at is not None:
         text += reader.words(_past("brokers.gauge_full", row.full_at, now), at=clock(row.full_at, reader))
     return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,6 +19,7 @@ LINE = 5.0  # percent of the height: the line of a small sawtooth
 MOST_CORNERS = 240
 LEAST_IDS = 100  # from which a rate says when the next wrap is
 LONGEST = timedelta(days=60)
+LEAST_PART = 0.2  # of the span of all processes, that one needs to be shown along all of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,13 @@ def next_wrap(row: dict[str, Any]) -> tuple[timedelta, datetime | None] | None:
     if pd.isna(last):
         return every, None
     return every, last + timedelta(seconds=(COUNTER_WRAP - int(row["last_counter"])) / rate)
+
+
+def whole_span(row: Mapping[str, Any], processes: pd.DataFrame) -> tuple[datetime, datetime] | None:
+    """From the first ID of all processes to the last, where one that began later, or ended, has a good part of it."""
+    begin, end = processes["first_sent_at"].min(), processes["last_sent_at"].max()
+    own = row["last_sent_at"] - row["first_sent_at"]
+    return (begin, end) if own >= LEAST_PART * (end - begin) else None
 
 
 def outline(points: pd.DataFrame, shown: TimeRange = ALL_TIMES) -> str:

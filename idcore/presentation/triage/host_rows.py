@@ -236,6 +236,24 @@ def silent_text(hosts: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
     return words("producers.silent_many", **how_many, **named[0])
 
 
+def begun_text(hosts: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
+    """Which hosts have their first ID soon after a silent one has its last; of many none: that says little."""
+    words, ended = reader.words, silent(hosts)
+    dated = hosts.dropna(subset=["first_sent_at", "last_sent_at"])
+    if ended.empty or len(ended) > NAMED:
+        return ""
+    begin = dated["first_sent_at"].nsmallest(2).iloc[-1] if len(dated) > 2 else dated["first_sent_at"].min()
+    rows = zip(dated["first_sent_at"], dated["last_sent_at"], dated["ids"], strict=True)
+    late = dated[np.array([is_silent(begin, begin + (last - first), count, last) for first, last, count in rows], bool)]
+    waits = [late["first_sent_at"] - at for at in ended["last_sent_at"]]
+    near = np.any([(wait > pd.Timedelta(0)) & (wait <= LONGEST_RESTART) for wait in waits], axis=0)
+    found = late[near].sort_values(["first_sent_at", "host"])
+    if len(found) > NAMED:
+        return ""
+    named = zip(found["host"], found["first_sent_at"], strict=True)
+    return "".join(words("producers.begun", host=host, at=reader.second(at) + assumed) for host, at in named)
+
+
 def largest(hosts: pd.DataFrame) -> tuple[list[str], float] | None:
     """The few hosts that generate far more messages than all others, and their share of these; None where none do."""
     ranked = hosts.sort_values(["distinct", "host"], ascending=[False, True])
@@ -277,12 +295,34 @@ def _side_by_side(dated: pd.DataFrame) -> Iterator[tuple[str, datetime, datetime
         yield row["host"], row["last_sent_at_ended"], row["first_sent_at"]
 
 
+def life(row: Mapping[str, Any], processes: pd.DataFrame, reader: Reader, assumed: str = "") -> tuple[str, bool]:
+    """That a process has no more IDs while others go on, or began in the place of another; whether it has ended.
+
+    `processes` are all of the scan.
+    """
+    words, first, last = reader.words, row["first_sent_at"], row["last_sent_at"]
+    if pd.isna(first) or pd.isna(last):
+        return "", False
+    of_host = processes[processes["host"] == row["host"]]
+    pairs = [(end, begin) for host, end, begin in replaced(of_host) if host == row["host"]]
+    is_over = is_silent(first, last, int(row["ids"]), processes["last_sent_at"].max())
+    for end, begin in pairs:
+        ended, began = times.between(end, begin, reader.zone)
+        if begin == first and end != last:
+            other = of_host.loc[of_host["last_sent_at"] == end, "pid"].iloc[0]
+            return words("counters.said_began", pid=other, ended=ended, began=began + assumed), is_over
+        if end == last and begin != first:
+            other = of_host.loc[of_host["first_sent_at"] == begin, "pid"].iloc[0]
+            return words("counters.said_then", pid=other, ended=ended, began=began + assumed), True
+    return (words("counters.said_ended", at=reader.second(last) + assumed) if is_over else ""), is_over
+
+
 def changes(hosts: pd.DataFrame, processes: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
     """Which hosts have no more IDs, on which another process began, and which have most of the messages. Or nothing.
 
     `assumed`: what of their times no line shows.
     """
-    words, text = reader.words, silent_text(hosts, reader, assumed)
+    words, text = reader.words, silent_text(hosts, reader, assumed) + begun_text(hosts, reader, assumed)
     others = replaced(processes)
     if 0 < len(others) <= NAMED:
         for host, end, begin in others:

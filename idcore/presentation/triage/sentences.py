@@ -99,21 +99,25 @@ def producers_in(counted: InRange, reader: Reader) -> str:
 
 
 def process(
-    row: dict[str, Any], reader: Reader, points: pd.DataFrame | None = None, around: pd.DataFrame | None = None
+    row: dict[str, Any],
+    reader: Reader,
+    points: pd.DataFrame | None = None,
+    around: pd.DataFrame | None = None,
+    has_ended: bool = False,
 ) -> str:
     """One process: what its counter shows; of its points, how long it did not move.
 
-    `around`: of a time range the points with those that are beyond the gaps that it cuts.
+    `around`: of a time range the points with those that are beyond the gaps that it cuts. Of a process that `has_ended`
+    no wrap is to come.
     """
     words = reader.words
     frame = pd.DataFrame([row])
     around = points if around is None else around
     lead = widest(row, counter_rows.widest_gap(around), reader) if around is not None else ""
-    parts = [
-        words.count("wrap", int(row["wraps"]))
-        if row["wraps_certain"]
-        else words("counters.wraps_at_least", n=words.count("wrap", int(row["wraps"])))
-    ]
+    wraps = words.count("wrap", int(row["wraps"]))
+    parts = [wraps if row["wraps_certain"] else words("counters.wraps_at_least", n=wraps)]
+    if row["wraps"]:
+        parts[0] += words("counters.wraps_normal")
     missing, produced, in_cut_gaps = int(row["missing"]), int(row["produced"]), int(row.get("in_cut_gaps", 0))
     share = words("counters.share", share=words.share(missing, produced)) if missing else ""
     share += words("counters.in_cut_gaps", n=f"{in_cut_gaps:,}") if in_cut_gaps else ""
@@ -148,15 +152,23 @@ def process(
         if still > STILL * whole:
             said += words("counters.said_pause", pause=words.duration(still), whole=words.duration(whole))
         said += words("stop")
-        if (wrap := counter_rows.next_wrap(row)) is not None:
-            every, at = wrap
-            said += words("counters.said_every", every=words.duration(every.total_seconds()))
-            said += (
-                words("counters.said_next", at=reader.minute(at) + assumed(row, words)) if at is not None else ""
-            ) + words("stop")
+        said += _wraps(row, has_ended, reader)
     if is_several(row):
         said += words("counters.said_tracks", n=words.count("track", int(row["tracks"])))
     return lead + said
+
+
+def _wraps(row: dict[str, Any], has_ended: bool, reader: Reader) -> str:
+    """How often a counter wraps, if it did, and when it will next."""
+    words, wrap = reader.words, counter_rows.next_wrap(row)
+    if wrap is None:
+        return ""
+    every, at = wrap
+    said = words("counters.said_every", every=words.duration(every.total_seconds())) if row["wraps"] else ""
+    if at is not None and not has_ended:
+        key = "counters.said_next" if said else "counters.said_first"
+        said += words(key, at=reader.minute(at) + assumed(row, words))
+    return said + words("stop") if said else ""
 
 
 def none_of(row: dict[str, Any], around: pd.DataFrame, reader: Reader) -> str:
@@ -202,9 +214,8 @@ def cut_note(in_cut_gaps: Iterable[float], reader: Reader) -> str:
 
 
 def brokers(rows: pd.DataFrame, reader: Reader) -> str:
-    """Brokers, records (distinct offsetMsgIds), files, and how far they are apart."""
+    """Brokers, records (distinct offsetMsgIds) and files."""
     words = reader.words
-    widest = (rows["max_offset"] - rows["min_offset"]).max()
     said = words(
         "brokers.said",
         count=len(rows),
@@ -212,8 +223,7 @@ def brokers(rows: pd.DataFrame, reader: Reader) -> str:
         ids=words.count("stored", int(rows["distinct"].sum())),
         files=words.count("segment", int(rows["segments"].sum())),
     )
-    apart = words("brokers.said_widest", count=len(rows), span=words.bytes(widest)) if widest else ""
-    return said + apart + words("stop")
+    return said + words("stop")
 
 
 def range_text(shown: TimeRange, reader: Reader, *, dated: bool) -> str:

@@ -86,6 +86,7 @@ def sawtooth(
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES if dated else None))
     if dated and shown:
         figure.update_xaxes(range=[left, right])
+    figure.update_xaxes(showticklabels=True, row=1, col=1)  # the other one is below the first screen
     figure.update_xaxes(title=titled(title + assumed, palette), row=2, col=1)
     if dated:
         clickable(figure, points[shown.contains(points["sent_at"])], drawn, view, assumed, row=1, col=1)

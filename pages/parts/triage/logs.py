@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from idcore.answers import growth
 from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
-from idcore.presentation.triage import broker_logs, line_filter
+from idcore.presentation.triage import broker_logs, broker_rows, line_filter
 from idcore.presentation.triage.broker_logs import Piece, Retention
 from idcore.presentation.triage.time_range import MINUTE, TimeRange
 from idcore.runs.runs import Run
@@ -40,6 +40,8 @@ def growth_chart(
     fast = {address: log for address, log in logs.items() if growth.without_speed(log) is None}
     if drawn := dict(list(fast.items())[: charts.MOST_ROWS]):
         figure, _ = charts.growth(drawn, colours, shown, within, words.assumed(cache.totals(run).assumed))
+        names = broker_rows.names_of(run.summary)
+        figure.for_each_trace(lambda one: one.update(name=names.get(one.name, one.name)))
         alt = words("brokers.alt_growth", brokers=words.count("broker", len(drawn)))
         data = partial(broker_logs.rows_in_range, rows, drawn, within)
         state = chart(figure, alt, data, "growth", select=True, brush=time_range.brush(within, shown.zone))

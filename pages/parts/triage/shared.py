@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from idcore.base.catalogue import Words
 from idcore.base.numbers import whole_number
 from idcore.presentation.reports.markup import tag
-from idcore.presentation.triage import address_flags, run_notes, run_tables
+from idcore.presentation.triage import address_flags, host_rows, run_notes, run_tables
 from idcore.presentation.triage.processes import PID_DIGITS, find_process
 from idcore.runs.runs import Run
 from pages.parts import cache
@@ -53,8 +53,12 @@ def beyond(run: Run, hosts: pd.DataFrame, measure: str) -> tuple[int, int]:
 
 
 def host_codes(run: Run, hosts: Sequence[str]) -> dict[str, list[str]]:
-    """What is odd about these hosts, as codes."""
-    return address_flags.of_hosts(cache.where(run, "processes", address_flags.NEEDED, host=hosts))
+    """What is odd about these hosts, as codes; first whether they have no more IDs while others go on."""
+    codes = address_flags.of_hosts(cache.where(run, "processes", address_flags.NEEDED, host=hosts))
+    if cache.is_cut(run, "hosts") or cache.totals(run).is_list or run.store is not None:
+        return codes
+    stopped = set(host_rows.silent(cache.frame(run, "hosts"))["host"])
+    return codes | {host: ["stopped", *codes.get(host, [])] for host in hosts if host in stopped}
 
 
 def host_marks(run: Run, hosts: pd.DataFrame, words: Words) -> dict[str, list[str]]:
