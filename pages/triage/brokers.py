@@ -76,7 +76,7 @@ if len(listed) > 1 and (first := broker_rows.spoken_of(listed)) is not None:
 # chart
 page, _ = page_of(listed, "brokers_page", ROWS)
 span = broker_rows.span_text(parts, within, shown, assumed)
-show_html(html.rows(page, colours, shown, run.name, within, span, shown.now()))
+show_html(html.rows(page, colours, shown, run.name, within, span))
 pager(listed, "brokers_page", ROWS)
 clicked = {}
 for row in (some if len(brokers) > 1 else brokers).head(SHOWN).to_dict("records"):

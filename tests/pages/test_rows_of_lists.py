@@ -180,7 +180,7 @@ def test_a_file_that_would_be_full_by_now_is_in_the_past_and_the_first_one_is_na
     at, clock = view.minute(fast.full_at), broker_rows.clock(fast.full_at, view)
     for now, form in ((fast.full_at, ""), (fast.full_at + timedelta(minutes=1), "_past")):
         assert view.words(f"brokers.said_full{form}", at=at) in said([fast], view, now)
-        assert broker_rows.gauge_text(fast, view, now).endswith(view.words(f"brokers.gauge_full{form}", at=clock))
+    assert broker_rows.gauge_text(fast, view).endswith(view.words("brokers.gauge_full", at=clock))
     early = replace(slow, full_at=START)
     for now, form in ((START, ""), (fast.full_at, "_past")):
         first = view.words(f"brokers.said_first{form}", address=slow.address, at=view.minute(START))
@@ -225,9 +225,9 @@ def test_nobody_is_the_fastest_of_brokers_that_are_about_equally_fast(lang: str)
 def test_a_row_of_a_broker_shows_no_markup_of_a_name() -> None:
     view = reader()
     colours = dict.fromkeys(LOGS, "#123456")
-    html = broker_html.rows(rows(), colours, view, "r", ALL_TIMES, "<span>", START)
+    html = broker_html.rows(rows(), colours, view, "r", ALL_TIMES, "<span>")
     even = [replace(row, share=share) for row, share in zip(rows(), (0.251, 0.25, 0.499), strict=True)]
-    column = re.findall(r">([0-9.]+%)<", broker_html.rows(even, colours, view, "r", ALL_TIMES, "", START))
+    column = re.findall(r">([0-9.]+%)<", broker_html.rows(even, colours, view, "r", ALL_TIMES, ""))
     assert column == ["25.1%", "25.0%", "49.9%"], "one decimal in every row"
     assert "&lt;span&gt;" in html and html.count("mq-gauge") == 3 and html.count("clip-path") == 3
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 
 import pandas as pd
 
@@ -26,7 +25,6 @@ def rows(
     run: str,
     within: TimeRange,
     span: str,
-    now: datetime,
 ) -> Html:
     """One row for each broker, on one scale. `span`: the time that the strips show."""
     words = reader.words
@@ -40,15 +38,21 @@ def rows(
 
     def rate(row: BrokerRow) -> Html | str:
         if row.silent_since is not None:
-            text = words("brokers.silent", at=clock(row.silent_since, reader))
-            return tag("b", text, class_="mq-error", title=reader.full(row.silent_since))
+            after = words("brokers.silent_after", at=clock(row.silent_since, reader)).replace("-", "\u2011")
+            under = tag("span", after, class_="mq-under", title=reader.full(row.silent_since))
+            return join([tag("b", words("brokers.silent"), class_="mq-error"), under])
         return tag("b", broker_logs.speed_rate(row.speed, words)) if row.speed is not None else words("brokers.no_rate")
 
     columns = [
         Column("broker", words("col.broker"), mono=True, cell=name),
         Column("growth", words("col.growth"), right=True, help=words("col.growth.help"), cell=rate),
         Column("strip", span, cell=lambda row: _strip(row, colours[row.address], words)),
-        Column("gauge", words("col.newest_file"), cell=lambda row: _gauge(row, colours[row.address], reader, now)),
+        Column(
+            "gauge",
+            words("col.newest_file"),
+            help=words("col.newest_file.help"),
+            cell=lambda row: _gauge(row, colours[row.address], reader),
+        ),
         Column("kept", words("col.kept_files"), cell=lambda row: _files(row, colours[row.address], words)),
         Column("share", words("brokers.share_of"), right=True, cell=lambda row: words.share_cell(row.share, 1)),
         Column(
@@ -67,11 +71,11 @@ def _strip(row: BrokerRow, colour: str, words: Words) -> Html:
     return tag("span", shape, class_="mq-spark", role="img", aria_label=words("brokers.strip_alt"))
 
 
-def _gauge(row: BrokerRow, colour: str, reader: Reader, now: datetime) -> Html:
+def _gauge(row: BrokerRow, colour: str, reader: Reader) -> Html:
     """How much of its newest file is written, and when it is full."""
     part = row.written / row.size
     bar = tag("span", tag("i", style=f"width:{100 * part:.1f}%;background:{colour}"), class_="mq-gauge")
-    text = gauge_text(row, reader, now).replace("-", "\u2011")  # a date that no line break parts
+    text = gauge_text(row, reader).replace("-", "\u2011")  # a date that no line break parts
     return join([bar, tag("span", text, class_="mq-under")])
 
 

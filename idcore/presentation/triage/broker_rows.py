@@ -265,11 +265,11 @@ def first_full(rows: Sequence[BrokerRow]) -> BrokerRow | None:
     return min(ends, key=lambda one: one[0])[1] if ends else None
 
 
-def gauge_text(row: BrokerRow, reader: Reader, now: datetime) -> str:
+def gauge_text(row: BrokerRow, reader: Reader) -> str:
     """How much of its newest file is written, and when it is full."""
     text = reader.words("brokers.gauge", size=reader.words.bytes(row.written), whole=reader.words.bytes(row.size))
     if row.full_at is not None:
-        text += reader.words(_past("brokers.gauge_full", row.full_at, now), at=clock(row.full_at, reader))
+        text += reader.words("brokers.gauge_full", at=clock(row.full_at, reader))
     return text
 
 

@@ -120,7 +120,7 @@ def _brokers(run: Run, shown: View) -> Html | None:
     named = broker_rows.with_names(brokers, run.summary)
     rows = broker_rows.rows_of(named, segments, dated, rates, cut)
     span = broker_rows.span_text(dated, TimeRange(), shown)
-    return broker_logs.rows(rows[:BROKERS], colours, shown, run.name, TimeRange(), span, shown.now())
+    return broker_logs.rows(rows[:BROKERS], colours, shown, run.name, TimeRange(), span)
 
 
 def _counters(run: Run, shown: View) -> Html | None:
