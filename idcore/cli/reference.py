@@ -163,7 +163,7 @@ _COLUMNS = {
     "line": "number of the line; null in an input of which only pieces were read",
     "at": "time that the line opens with",
     "physical_offset": "physical offset of the record, if the line names it",
-    "stored_topic": "retry or dead letter topic of the record",
+    "stored_topic": "topic of the record: of retries, of dead letters, or where it waits",
     "thread": "thread that printed the line",
     "status": "code of an acknowledgement, or trackType of mqadmin",
     "reason": "why it was rejected",

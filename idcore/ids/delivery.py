@@ -26,6 +26,8 @@ from idcore.ids.tokens import Token
 from idcore.ids.tracks import Track, Tracks, may_be_track
 
 RETRY_PREFIX, DEAD_PREFIX = "%RETRY%", "%DLQ%"
+# Where brokers keep delayed messages and retries until they are due.
+WAITING_TOPICS = ("SCHEDULE_TOPIC_XXXX", "rmq_sys_wheel_timer")
 SEND_OK = "SEND_OK"
 # Events of a consumer, as the table `deliveries` has them.
 EVENTS = ("received", "failed", "acked", "skipped", "filtered")
@@ -83,10 +85,13 @@ _KNOWN = (
     r"|born ?timestamp|store ?timestamp|born ?host|store ?host|sys(?:tem)? ?flag|properties|message ?(?:body ?path|id)"
     r"|broker ?name|store ?size|send ?status|body ?crc|delivery ?attempt|toString\(\)"
 )
-_FIELD_LINE = re.compile(rf"""(?i)\s{{0,60}}["']?(?:{_KNOWN})["']?\s{{0,24}}[=:]""")
+_FIELD_LINE = re.compile(rf"""(?i)\s{{0,60}}["']?({_KNOWN})["']?\s{{0,24}}[=:]""")
 _INSIDE = re.compile(r"""\s{0,60}(?:["']?[\w.()-][\w .()-]{0,60}["']?\s{0,24}[=:]|[\])}]|$)""")
 # A field of JSON on a line of its own, of any name: one goes on where another was.
 _JSON_FIELD = re.compile(r"""\s{0,60}"[\w.-]{1,60}"\s?:""")
+# How the classes and constants of orderly consumers are named; and a property of what was popped.
+_ORDERLY = re.compile(r"ListenerOrderly|MessageOrderly|ConsumeOrderly|Message Orderly|SUSPEND_CURRENT_QUEUE")
+_FIRST_POP = "1ST_POP_TIME"
 # Marks of a quoted mail or a comment in front of a line.
 _MARGIN = re.compile(r"[ \t]{0,8}(?:(?:>|\*|//|#)[ \t]){1,3}")
 _OPENING = ("[", "{", " ", "\t")
@@ -132,6 +137,7 @@ class Delivery:
     time: datetime | None = None  # that the line opens with
     born: datetime | None = None  # as mqadmin prints them: local times of the machine that it ran on
     stored: datetime | None = None
+    pace: str = ""  # what sets the wait for the next try: `orderly`, `pop`; else the delay levels
     form: int = 0  # of its line without figures: one statement of a program prints lines of one form
     begin: int = 0  # the first and the last line of the record
     end: int = 0
@@ -163,6 +169,7 @@ class DeliveryReader:
         self._is_wrapped = False  # one line of a program, which a terminal's or a mail's line breaks cut
         self._is_read_again = False  # lines that looked like one that was cut, and were none
         self._is_open = False  # fields without brackets around them: no bracket ends it
+        self._is_spaced = False  # each second line of it is blank, as mails and pages paste them
         self._last: tuple[str, ...] = ()  # of the message that tracks belong to
         self._passed = ""  # a later line with an id that says nothing else
         self._tracks = Tracks()
@@ -185,7 +192,9 @@ class DeliveryReader:
                 yield from self._alone(number, text)
             yield from self._of_tracks(tracks, number)
             return
-        if self._record and self._goes_on(text):
+        if self._record and self._is_gap(number, text):
+            return
+        if self._record and self._goes_on(number, text):
             self._record.append((number, text))
             self._depth += _depth(text)
             if not self._is_open and self._depth <= 0:
@@ -213,6 +222,7 @@ class DeliveryReader:
         opens = text.endswith(_OPENING) and _OPENS.search(text) is not None
         if opens or _FIELD_LINE.match(text):
             self._record, self._depth, self._is_open = [(number, text)], _depth(text), not opens
+            self._is_spaced = False
             return
         if _DIGITS.search(text) is None and "djEg" not in text:
             return
@@ -227,7 +237,20 @@ class DeliveryReader:
             return True
         return not any(word in text for word in COMMON) and MARKS.search(text) is None
 
-    def _goes_on(self, text: str) -> bool:
+    def _is_gap(self, number: int, text: str) -> bool:
+        """Whether a line is the blank one between two fields of a record whose each second line is blank."""
+        if text or not self._is_open or self._is_wrapped or number != self._record[-1][0] + 1:
+            return False
+        self._is_spaced = self._is_spaced or len(self._record) == 1
+        return self._is_spaced
+
+    def _is_named_again(self, text: str) -> bool:
+        """Whether a field has the name of an earlier one, and another value: mqadmin prints OffsetID twice."""
+        name = _FIELD_LINE.match(text)
+        own = (part for _, part in self._record if name is not None and part.strip() != text.strip())
+        return any((one := _FIELD_LINE.match(part)) and one[1].lower() == name[1].lower() for part in own if name)
+
+    def _goes_on(self, number: int, text: str) -> bool:
         """Whether a line belongs to the record that is open."""
         if len(self._record) == _MOST_LINES:
             return False
@@ -240,6 +263,11 @@ class DeliveryReader:
             return bool(text.strip()) and _START.search(text) is None and prefix_time(text) is None
         if self._depth > 0:
             return _INSIDE.match(text) is not None
+        if self._is_spaced:
+            is_next = number == self._record[-1][0] + 2
+            return is_next and _FIELD_LINE.match(text) is not None and not self._is_named_again(text)
+        if _DIGITS.search(text) is not None and self._is_named_again(text):
+            return False  # a list of messages, each on a line of its own
         is_of_json = all(map(_JSON_FIELD.match, (text, self._record[0][1])))
         return is_of_json or _FIELD_LINE.match(text) is not None
 
@@ -507,14 +535,11 @@ def _tries(around: _Around, event: str) -> int | None:
 def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> Delivery:
     receipt, recall = _receipt(around), _recall(around.part)
     event, detail, status = _event(around, receipt)
-    topic, real = around.any("topic"), around.own("realtopic")
-    stored = next((each for each in (topic, real) if (each or "").startswith((RETRY_PREFIX, DEAD_PREFIX))), None)
-    if stored is not None:
-        topic = around.own("retrytopic") or (None if stored == topic else topic)
+    topic, stored, copied = _topics(around)
     head = around.head[:_LONGEST_HEAD]
     threads = _THREAD.search(head) if any(word in head for word in _THREAD_WORDS) else None
     thread = None if threads is None else threads[1]
-    group = stored.split("%", 2)[2] if stored is not None else around.any("consumergroup", "group")
+    group = _group_of(around, copied, topic) if copied else around.any("consumergroup", "group")
     if thread is not None and group is None and (own_group := _THREAD_GROUP.match(thread)) is not None:
         group = own_group[1]
     return Delivery(
@@ -538,12 +563,44 @@ def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> D
         stored_ms=around.own_number("storetimestamp"),
         receipt=receipt,
         recall=recall,
+        pace=_pace(around, receipt),
         born_ms=token.born_ms,
         time=token.prefix_time,
         born=_moment(_BORN_TEXT, around.part),
         stored=_moment(_STORED_TEXT, around.part),
         form=crc32(_FIGURES.sub("", around.head[-_NEAR:] if around.is_record else around.near).encode()),
     )
+
+
+def _topics(around: _Around) -> tuple[str | None, str | None, str | None]:
+    """The topic of the business, the other one that a record is stored in, and the copy's that names its group."""
+    named, real, home = around.any("topic"), around.own("realtopic"), around.own("retrytopic", "origintopic")
+    copied = next((each for each in (named, real) if (each or "").startswith((RETRY_PREFIX, DEAD_PREFIX))), None)
+    waits = named if named in WAITING_TOPICS else None
+    if copied is None:
+        return (named, None, None) if waits is None else (real, waits, None)
+    own = None if named in (copied, waits) else named
+    if copied.startswith(RETRY_PREFIX) and "+" in copied:  # of a POP consumer; no name of a group or topic has the sign
+        home = home or copied.partition("+")[2]
+    return home or own, waits or copied, copied
+
+
+def _group_of(around: _Around, copied: str, home: str | None) -> str | None:
+    """The group of a retry or a dead letter; None where a POP retry's name may be parted in several ways."""
+    group = copied.split("%", 2)[2].partition("+")[0]
+    if "+" in copied or copied.startswith(DEAD_PREFIX) or _FIRST_POP not in around.part:
+        return group
+    if home is not None and group.endswith(f"_{home}"):
+        return group.removesuffix(f"_{home}")
+    return None if "_" in group else group
+
+
+def _pace(around: _Around, receipt: Receipt | None) -> str:
+    """What the next try waits for, where that is no delay level: a moment, or the end of an invisible time."""
+    if ("rderly" in around.text or "SUSPEND_" in around.text) and _ORDERLY.search(around.text) is not None:
+        return "orderly"
+    popped = receipt is not None or _FIRST_POP in around.part or "deliveryattempt" in around.fields
+    return "pop" if popped else ""
 
 
 def _moment(pattern: re.Pattern[str], text: str) -> datetime | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from idcore.base import catalogue
 from idcore.base.catalogue import Words
-from idcore.ids.delivery import DEAD_PREFIX, RETRY_PREFIX, SEND_OK, Delivery
+from idcore.ids.delivery import DEAD_PREFIX, RETRY_PREFIX, SEND_OK, WAITING_TOPICS, Delivery
 
 Time = Callable[[int], str]
 Place = Callable[[Delivery], str]
@@ -125,8 +125,11 @@ def _tries(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
     elif most and not acked:
         yield words("delivery.said.last_open")
     last = failed[-1].tries if failed else most or None
-    if last is not None and not acked:
-        after = delay_of(last + 1)
+    pace = next((one.pace for one in reversed(deliveries) if one.pace and one.event), "")
+    after = None if last is None else delay_of(last + 1)
+    if (failed or last) and pace and not acked and (pace == "orderly" or last is None or after is not None):
+        yield words(f"delivery.said.next_{pace}")
+    elif last is not None and not acked:
         if after is None:
             yield words("delivery.said.dead_next", most=MOST_RETRIES)
         else:
@@ -148,10 +151,13 @@ def _ends(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[s
 def _copies(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
     """Where retries and dead letters are, and which topic the message is of."""
     for stored in dict.fromkeys(one.stored_topic for one in deliveries if one.stored_topic):
-        topic = next((one.topic for one in deliveries if one.stored_topic == stored and one.topic), "?")
-        yield words(
-            f"delivery.said.{'dead' if stored.startswith(DEAD_PREFIX) else 'copies'}", stored=stored, topic=topic
-        )
+        some = [one for one in deliveries if one.stored_topic == stored]
+        topic = next((one.topic for one in (*some, *deliveries) if one.topic), None)
+        code = "dead" if stored.startswith(DEAD_PREFIX) else "waits" if stored in WAITING_TOPICS else "copies"
+        retry = next((one for one in some if one.tries and one.group), None) if code == "waits" else None
+        known = {"n": f"{retry.tries:,}", "group": retry.group} if retry is not None else {}
+        key = f"delivery.said.{code}{'_retry' if known else ''}{'' if topic else '_only'}"
+        yield words(key, stored=stored, **known, **({"topic": topic} if topic else {}))
 
 
 def twice(deliveries: Sequence[Delivery]) -> list[list[Delivery]]:

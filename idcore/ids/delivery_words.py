@@ -14,6 +14,7 @@ _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("failed", ("consume message failed", "consumeMessage exception", "consumeMessageDirectly exception")),
     ("failed", ("consumeMessage return null", "consumeMessage Orderly return not OK", "Prepare to redeliver")),
     ("failed", ("Message listener raised an exception", "sendMessageBack exception", "to send message back")),
+    ("failed", ("failedMessage=GenericMessage",)),  # of Spring's MessagingException, with the headers of the message
     ("failed", ("RECONSUME_LATER", "SUSPEND_CURRENT_QUEUE_A_MOMENT", "ConsumeRetryLater", "ReconsumeLater")),
     ("unacked", ("Failed to ack message", "bad receipt handle on ack", "ackMessage fail")),
     ("acked", ("ack message successfully", "Ack message successfully", "CONSUME_SUCCESS", "ConsumeSuccess")),
@@ -161,7 +162,7 @@ _WHICH = re.compile(r"第\s?(\d{1,4})\s?次(?:消费|投递|收到|接收)")
 COMMON = ("onsume", "sendStatus", "eceive", "djEg")  # marks of most lines that have one
 MARKS = re.compile(
     r"(?i)consum|receiv|\brecv|\\u6d88\\u8d39|retrytimes\[|delivery_?attempt|sendstatus|ackmessage|ack message"
-    r"|messagetrack|recall_?\s?handle"
+    r"|messagetrack|failedmessage=|recall_?\s?handle"
     r"|pop_ck|receipt_?\s?handle|expire msg back|redeliver|message back|\bskip|already (?:processed|handled)"
     r"|essagethread_|messagelistener|消费|收到|接收|跳过|重试|重复|忽略|处理"
     r"|duplicate|\bnack|\b(?:process|handl)\w{1,3} "

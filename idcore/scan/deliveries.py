@@ -37,6 +37,7 @@ _WORDS = (
         b"expire msg back",
         b"djEg",
         b"essage back",
+        b"ailedMessage=",
         b"kip",
         b"recv",
         b"\\u6d88",

@@ -11,7 +11,9 @@ from dataclasses import replace
 import pytest
 
 from idcore.ids import delivery
+from idcore.base.catalogue import words
 from idcore.ids.delivery import Delivery, DeliveryReader, DeliveryText, deliveries
+from idcore.ids.delivery_sentences import by_message, sentences
 from idcore.ids.delivery_words import word_of
 from idcore.ids.receipts import Recall, Receipt
 
@@ -541,3 +543,118 @@ def test_the_beginnings_of_messages_are_those_of_the_pattern() -> None:
     for _ in range(20_000):
         text = "".join(chance.choices(parts, k=chance.randrange(1, 9)))
         assert delivery._starts(text) == [match.start() for match in delivery._START.finditer(text)], text
+
+
+ORIGIN = "0A09000200002A9F00000000000AA001"
+
+
+def sentences_of(text: str) -> list[str]:
+    (some,) = by_message(deliveries(text.split("\n")))
+    return sentences(some, words())
+
+
+def answer_of(topic: str, reconsumed: int, *properties: str) -> str:
+    """As mqadmin prints a record."""
+    kept = ", ".join((*properties, f"UNIQ_KEY={ID}", "WAIT=false", "REAL_QID=0"))
+    lines = (
+        f"OffsetID:            {COPY}",
+        f"OffsetID:            {COPY}",
+        f"Topic:               {topic}",
+        "Queue ID:            0",
+        f"Reconsume Times:     {reconsumed}",
+        f"Properties:          {{{kept}}}",
+    )
+    return "\n".join(lines)
+
+
+BACK = ("RETRY_TOPIC=order_paid", f"ORIGIN_MESSAGE_ID={ORIGIN}", "DELAY=6", "REAL_TOPIC=%RETRY%ship")
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_an_answer_with_a_blank_line_between_its_fields_says_the_same(between: str) -> None:
+    """Two blogs and an issue have such answers: a dead letter of one was called a retry."""
+    found = only(answer_of("%DLQ%ship", 3, *BACK).replace("\n", between))
+    assert (found.msg_id, found.offset_id, found.tries) == (ID, COPY, 3)
+    assert (found.topic, found.stored_topic, found.group) == ("order_paid", "%DLQ%ship", "ship")
+
+
+def test_two_answers_with_blank_lines_between_their_fields_are_two() -> None:
+    other = ID[:-1] + "A"
+    text = answer_of("order_paid", 0) + "\n" + answer_of("invoices", 0).replace(ID, other).replace(COPY, OFFSET)
+    found = list(deliveries(text.replace("\n", "\n\n").split("\n")))
+    assert [(one.msg_id, one.topic, one.offset_id) for one in found] == [
+        (ID, "order_paid", COPY),
+        (other, "invoices", OFFSET),
+    ]
+
+
+def test_a_blank_line_ends_an_answer_that_has_none_between_its_fields() -> None:
+    text = f"{answer_of('order_paid', 0)}\n\nTopic:    invoices\nReconsume Times:    4"
+    assert [(one.topic, one.tries) for one in deliveries(text.split("\n"))] == [("order_paid", 0)]
+
+
+def test_a_record_that_waits_until_it_is_due_is_no_retry_and_no_message_of_that_topic() -> None:
+    found = only(answer_of("SCHEDULE_TOPIC_XXXX", 3, *BACK))
+    assert (found.topic, found.stored_topic, found.group) == ("order_paid", "SCHEDULE_TOPIC_XXXX", "ship")
+    found = only(answer_of("rmq_sys_wheel_timer", 0, "REAL_TOPIC=order_paid"))
+    assert (found.topic, found.stored_topic, found.group) == ("order_paid", "rmq_sys_wheel_timer", None)
+    said = sentences_of(answer_of("SCHEDULE_TOPIC_XXXX", 3, *BACK))
+    assert any("SCHEDULE_TOPIC_XXXX keeps retry 3 of group ship back" in one for one in said)
+    assert not any("retries are stored" in one for one in said)
+
+
+@pytest.mark.parametrize(
+    ("topic", "properties", "group", "home"),
+    [
+        ("%RETRY%ship+order_paid", "1ST_POP_TIME=1", "ship", "order_paid"),
+        ("%RETRY%ship+order_paid", "TAGS=t", "ship", "order_paid"),
+        ("%RETRY%ship_order_paid", "1ST_POP_TIME=1, ORIGIN_TOPIC=order_paid", "ship", "order_paid"),
+        ("%RETRY%ship_order_paid", "1ST_POP_TIME=1", None, None),  # group "ship_order" and topic "paid", too
+        ("%RETRY%ship_order_paid", "RETRY_TOPIC=order_paid", "ship_order_paid", "order_paid"),
+        ("%DLQ%ship_order", "1ST_POP_TIME=1", "ship_order", None),
+    ],
+)
+def test_a_pop_retry_topic_ends_with_the_topic_of_its_message(
+    topic: str, properties: str, group: str | None, home: str | None
+) -> None:
+    kept = f"{properties}, UNIQ_KEY={ID}"
+    found = only(f"Receive [MessageExt [reconsumeTimes=1, Message{{topic='{topic}', {{{kept}}}}}]]")
+    assert (found.group, found.topic, found.stored_topic) == (group, home, topic)
+    assert "?" not in " ".join(sentences_of(f"topic={topic} reconsumeTimes=1 {properties}, UNIQ_KEY={ID} consume"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"WARN DefaultMessageListenerOrderly : consume message failed. messageId:{ID}, topic:t, reconsumeTimes:2",
+        f"consumeMessage Orderly return not OK, Group: ship Msgs: [MessageExt [msgId={ID}, reconsumeTimes=2]]",
+        f"return SUSPEND_CURRENT_QUEUE_A_MOMENT msgId={ID}, reconsumeTimes=2",
+    ],
+)
+def test_an_orderly_consumer_waits_for_no_delay_level_and_has_no_dead_letters(line: str) -> None:
+    said = " ".join(sentences_of(line))
+    assert "an orderly consumer tries again in its place" in said
+    assert "DELAY=" not in said and "dead letter" not in said
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"MessageViewImpl{{messageId={CLIENT}, topic=T, deliveryAttempt=2, messageGroup=null}}",
+        f"Receive [MessageExt [msgId={ID}, reconsumeTimes=1, {{POP_CK={HANDLE}}}]]",
+    ],
+)
+def test_what_was_popped_comes_again_when_its_invisible_time_ends(line: str) -> None:
+    said = " ".join(sentences_of(line))
+    assert "when its invisible time ends" in said
+    assert "DELAY=" not in said
+
+
+@pytest.mark.parametrize("name", ["rocketmq_MESSAGE_ID", "ROCKET_MQ_MESSAGE_ID"])
+def test_a_message_in_an_error_of_spring_failed(name: str) -> None:
+    found = only(
+        "ERROR 33704 --- [chDestination_1] o.s.i.handler.LoggingHandler : MessageHandlingException: error occurred in "
+        f"message handler [x@69a]; nested exception is JSONException, failedMessage=GenericMessage [payload=byte[18], "
+        f"headers={{{name}={ID}, ROCKET_MQ_TOPIC=t}}]"
+    )
+    assert (found.event, found.topic) == ("failed", "t")

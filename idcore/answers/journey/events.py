@@ -256,6 +256,7 @@ def _claimed(
         "stored_topic": claim.stored_topic,
         "thread": claim.thread,
         "reason": claim.reason,
+        "pace": claim.pace,
     }
     if claim.event == "sent":
         values |= {"broker": claim.broker, "queue": claim.queue_id, "offset": claim.queue_offset}

@@ -96,9 +96,12 @@ def numbered_try(event: Event, words: Words) -> str:
     tries, outcome = event.values.get("tries"), event.values.get("outcome")
     if tries is None:
         return ""
+    pace = event.values.get("pace")
+    if pace == "orderly":  # by default without a last try, each after a second
+        return words("journey.try_alone", n=f"{tries + 1:,}")
     text = words("journey.try", n=f"{tries + 1:,}", of=f"{MOST_RETRIES + 1:,}")
     failed = event.code == "logged_failed" or outcome in NEXT_FOLLOWS
-    after = delay_of(tries + 1) if failed else None
+    after = delay_of(tries + 1) if failed and not pace else None
     return text if after is None else text + words("journey.try_next", after=words.duration(after))
 
 
