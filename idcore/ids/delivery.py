@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from itertools import pairwise
 from string import hexdigits
 from zlib import crc32
 
 from idcore.base.layout import ID_DIGITS
 from idcore.base.numbers import whole_number
 from idcore.ids import broken_lines, rules
-from idcore.ids.delivery_words import COMMON, MARKS, is_listener, phrase_of, tries_of, word_of
+from idcore.ids.delivery_words import COMMON, MARKS, clause_of, is_listener, phrase_of, tries_of, word_of
 from idcore.ids.find import find
 from idcore.ids.line_moments import prefix_time
 from idcore.ids.receipts import Recall, Receipt
@@ -33,6 +34,7 @@ SEND_OK = "SEND_OK"
 EVENTS = ("received", "failed", "acked", "skipped", "filtered")
 _LONGEST = 1 << 16  # characters of a line, or of a record of several, that are read
 _MOST_LINES = 80  # of one record
+_CLAUSES = ",;，；。|、\t\n"
 _NEAR = 200  # characters around an id in which a word of an application counts
 
 _IS = r"""\\?["']?\s{0,24}[=:]\s{0,24}\\?["']?"""
@@ -427,12 +429,35 @@ def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, i
         begin = edges[place - 1] if place else 0
         part = text[begin : edges[place] if place < len(edges) else len(text)]
         fields = _fields(part)
-        for token, offset_id in _messages(own):
+        messages = list(_messages(own))
+        words = _own_words(text, messages) if place == 0 and len(messages) > 1 else [None] * len(messages)
+        for (token, offset_id), word in zip(messages, words, strict=True):
             line = _line_of(starts, token.column - 1)
-            around = _Around(text, head, part, token.column - 1, fields, before, said)
+            around = _Around(text, head, part, token.column - 1, fields, before, said, word)
             claim = _claim(around, token, line, offset_id)
             deliveries[token.text] = _together(deliveries[token.text], claim) if token.text in deliveries else claim
     yield from deliveries.values()
+
+
+def _own_words(text: str, messages: Sequence[tuple[Token, str | None]]) -> list[str | None]:
+    """What an application says of each of several messages of a line: in its own clause, else in the nearest.
+
+    Of `consume failed: A, B` no words are B's own: it has those in front, as in such a list. In a clause that speaks of
+    an end, but not of what ended, nothing is said. None where no clause says anything.
+    """
+    places = [token.column - 1 for token, _ in messages]
+    cuts = [max(text.rfind(sign, before, at) for sign in _CLAUSES) for before, at in pairwise((0, *places))]
+    begins = [at if cut < 0 else cut for cut, at in zip(cuts, places, strict=True)]
+    begins[0] = 0
+    said = [
+        clause_of(text[max(begin, at - _NEAR) : min(end, at + _NEAR)])
+        for begin, at, end in zip(begins, places, (*begins[1:], len(text)), strict=True)
+    ]
+    for order in (range(1, len(said)), range(len(said) - 2, -1, -1)):
+        for place in order:
+            if said[place] is None:
+                said[place] = said[place - order.step]
+    return said
 
 
 def _messages(tokens: Sequence[Token]) -> Iterator[tuple[Token, str | None]]:
@@ -467,6 +492,7 @@ class _Around:
     fields: Mapping[str, str]  # of the part, by names in lower case without signs
     fields_before: Mapping[str, str]  # of the head, which all messages of a line share
     phrase: str  # what a class of RocketMQ says in the line, as `phrase_of` has it
+    word: str | None = None  # what the line says of this one of its messages, where there are several
 
     def own(self, *names: str) -> str | None:
         """A field of the part."""
@@ -622,7 +648,7 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
         return event, detail, None
     if "ckMessage" in around.text and (code := _code_of(around)) is not None:
         return ("acked" if code == "OK" else "unacked"), "", code
-    if word := word_of(around.near):
+    if word := word_of(around.near) if around.word is None else around.word:
         return word, "", None
     if around.is_printed or receipt is not None or is_listener(around.head[:_LONGEST_HEAD], around.near):
         return "received", "", None

@@ -204,6 +204,16 @@ def word_of(near: str) -> str:
     return said
 
 
+def clause_of(clause: str) -> str | None:
+    """The event that a clause says; empty where it speaks of an end alone, None where of nothing.
+
+    >>> [clause_of(text) for text in ("consume failed: 1", "failed: 2", "3")]
+    ['failed', '', None]
+    """
+    said = word_of(clause)
+    return said or ("" if any(end in clause.lower() for end in _ENDS) else None)
+
+
 def _word_of(near: str) -> str:
     for event, words, pattern in _WORDS:
         if any(word in near for word in words) and pattern.search(near) is not None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+
+
+import re
 import time
 from base64 import urlsafe_b64encode
 from dataclasses import replace
@@ -658,3 +661,25 @@ def test_a_message_in_an_error_of_spring_failed(name: str) -> None:
         f"headers={{{name}={ID}, ROCKET_MQ_TOPIC=t}}]"
     )
     assert (found.event, found.topic) == ("failed", "t")
+
+
+@pytest.mark.parametrize(
+    ("text", "events"),
+    [
+        ("msgId=1 consume failed; msgId=2 consume success", ["failed", "acked"]),
+        ("consume 1 failed, consume 2 success", ["failed", "acked"]),
+        ("msgId=1, topic=t, consume failed; msgId=2, topic=t, consume success", ["failed", "acked"]),
+        ("消费成功：1，2；消费失败：3", ["acked", "acked", "failed"]),
+        ("1 消费失败 2 消费成功", ["failed", "acked"]),
+        ("failed to consume 1, 2; received 3, 4", ["failed", "failed", "received", "received"]),
+        ("consume failed: 1, 2, 3", ["failed", "failed", "failed"]),
+        ("1, 2 消费失败", ["failed", "failed"]),
+        ("consume success [1,2], failed [3]", ["acked", "acked", ""]),  # it does not say what failed
+        ("msgId: 1 消费失败\nmsgId: 2 消费成功", ["failed", "acked"]),
+        ("topic: t, msgId: 1, consume failed\ntopic: t, msgId: 2, consume success", ["failed", "acked"]),
+    ],
+)
+def test_each_of_several_messages_has_the_words_of_its_own_clause(text: str, events: list[str]) -> None:
+    text = re.sub(r"\b[1-4]\b", lambda number: ID[:-1] + number[0], text)
+    found = list(deliveries(text.split("\n")))
+    assert [(one.msg_id[-1], one.event) for one in found] == [(str(n), event) for n, event in enumerate(events, 1)]
