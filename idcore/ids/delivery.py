@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
 from string import hexdigits
+from typing import NamedTuple
 from zlib import crc32
 
 from idcore.base.layout import ID_DIGITS
@@ -34,7 +35,11 @@ SEND_OK = "SEND_OK"
 EVENTS = ("received", "failed", "acked", "skipped", "filtered")
 _LONGEST = 1 << 16  # characters of a line, or of a record of several, that are read
 _MOST_LINES = 80  # of one record
-_CLAUSES = ",;，；。|、\t\n"
+# Between two messages of a line: signs that part them, and those that may part fields too.
+_STRONG, _WEAK = ";；。|}\t\n", ",，、"
+_NEXT_OBJECT = re.compile(r"\}\s{0,20},\s{0,20}\{")
+_QUOTES = re.compile(r'\\{0,16}"')
+_JSON_SIGNS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
 _NEAR = 200  # characters around an id in which a word of an application counts
 
 _IS = r"""\\?["']?\s{0,24}[=:]\s{0,24}\\?["']?"""
@@ -418,6 +423,11 @@ def _line_of(starts: Sequence[tuple[int, int]], at: int) -> int:
 def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, int]]) -> Iterator[Delivery]:
     """One for each message that a line names: of a printed record its ids are one message."""
     edges = _starts(text)
+
+
+    edges = [match.start() for match in _START.finditer(text)]
+    is_json = not edges
+    edges = edges or _objects(text, tokens)
     head = text[: edges[0]] if edges else text
     parts: dict[int, list[Token]] = {}
     for token in tokens:
@@ -428,36 +438,87 @@ def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, i
     for place, own in parts.items():
         begin = edges[place - 1] if place else 0
         part = text[begin : edges[place] if place < len(edges) else len(text)]
-        fields = _fields(part)
         messages = list(_messages(own))
-        words = _own_words(text, messages) if place == 0 and len(messages) > 1 else [None] * len(messages)
-        for (token, offset_id), word in zip(messages, words, strict=True):
+        if len(messages) > 1 and (place == 0 or is_json):
+            clauses = _clauses(part, [token.column - 1 - begin for token, _ in messages])
+        else:
+            word = None if place == 0 or not is_json else clause_of(part[:_NEAR]) or clause_of(head[-_NEAR:])
+            clauses = [_Clause(part, _fields(part), word)] * len(messages)
+        for (token, offset_id), clause in zip(messages, clauses, strict=True):
             line = _line_of(starts, token.column - 1)
-            around = _Around(text, head, part, token.column - 1, fields, before, said, word)
+            around = _Around(text, head, clause.text, token.column - 1, clause.fields, before, said, clause.word)
             claim = _claim(around, token, line, offset_id)
             deliveries[token.text] = _together(deliveries[token.text], claim) if token.text in deliveries else claim
     yield from deliveries.values()
 
 
-def _own_words(text: str, messages: Sequence[tuple[Token, str | None]]) -> list[str | None]:
-    """What an application says of each of several messages of a line: in its own clause, else in the nearest.
+def _objects(text: str, tokens: Sequence[Token]) -> list[int]:
+    """Where the objects of a list of JSON begin, if several have IDs: each is a message."""
+    if len(tokens) < 2 or _NEXT_OBJECT.search(text) is None:
+        return []
+    places = [token.column - 1 for token in tokens]
+    found = _objects_of(text, places)
+    return found if found or '\\"' not in text else _objects_of(_QUOTES.sub(_unquoted, text), places)
 
+
+def _unquoted(quote: re.Match[str]) -> str:
+    """The quotes of JSON in a string of JSON, as long as they were: one backslash; in its own strings there are more."""
+    return {1: " ", 2: ' "'}.get(len(quote[0]), "_" * len(quote[0]))
+
+
+def _objects_of(text: str, places: Sequence[int]) -> list[int]:
+    open_at: list[int] = []  # the brackets around: below zero those of a list
+    found: dict[int, list[int]] = {}  # by depth
+    for match in _JSON_SIGNS.finditer(text):
+        sign, at = match[0], match.start()
+        if sign in "{[":
+            open_at.append(at if sign == "{" else -1 - at)
+        elif sign in "}]" and open_at:
+            begin = open_at.pop()
+            of_list = begin >= 0 and open_at and open_at[-1] < 0
+            if of_list and bisect_right(places, at) > bisect_right(places, begin):
+                found.setdefault(len(open_at), []).append(begin)
+    return next((sorted(begins) for _, begins in sorted(found.items()) if len(begins) > 1), [])
+
+
+class _Clause(NamedTuple):
+    """What a line says of one of its messages alone: its text, its fields, and the event that its words say."""
+
+    text: str
+    fields: Mapping[str, str]
+    word: str | None
+
+
+def _clauses(part: str, places: Sequence[int]) -> list[_Clause]:
+    """The clauses of several messages of a line, each with its own fields and those in front of all of them.
+
+    Fields behind a list of nothing but IDs are of each of them, too.
     Of `consume failed: A, B` no words are B's own: it has those in front, as in such a list. In a clause that speaks of
-    an end, but not of what ended, nothing is said. None where no clause says anything.
+    an end, but not of what ended, nothing is said.
     """
-    places = [token.column - 1 for token, _ in messages]
-    cuts = [max(text.rfind(sign, before, at) for sign in _CLAUSES) for before, at in pairwise((0, *places))]
-    begins = [at if cut < 0 else cut for cut, at in zip(cuts, places, strict=True)]
-    begins[0] = 0
+    begins = [0, *(_begin_of(part, before, at) for before, at in pairwise(places))]
+    texts = [part[begin:end] for begin, end in pairwise((*begins, len(part)))]
+    values: dict[str, set[str]] = {}
+    for name, value in _named(part):
+        values.setdefault(name, set()).add(value)
+    is_list = not any(name for text in (part[places[0] : begins[1]], *texts[1:-1]) for name in _fields(text))
+    own = part[: places[0]] + (texts[-1] if is_list else "")
+    shared = {name: value for name, value in _fields(own).items() if len(values[name]) == 1}
     said = [
-        clause_of(text[max(begin, at - _NEAR) : min(end, at + _NEAR)])
-        for begin, at, end in zip(begins, places, (*begins[1:], len(text)), strict=True)
+        clause_of(text[max(0, at - begin - _NEAR) : at - begin + _NEAR])
+        for text, begin, at in zip(texts, begins, places, strict=True)
     ]
     for order in (range(1, len(said)), range(len(said) - 2, -1, -1)):
         for place in order:
             if said[place] is None:
                 said[place] = said[place - order.step]
-    return said
+    return [_Clause(text, shared | _fields(text), word) for text, word in zip(texts, said, strict=True)]
+
+
+def _begin_of(part: str, before: int, at: int) -> int:
+    """Where the clause of an ID begins, behind another: at a sign that parts messages, else fields, else at the ID."""
+    cuts = (max(part.rfind(sign, before, at) for sign in signs) for signs in (_STRONG, _WEAK))
+    return next((cut for cut in cuts if cut >= 0), at)
 
 
 def _messages(tokens: Sequence[Token]) -> Iterator[tuple[Token, str | None]]:
@@ -466,6 +527,9 @@ def _messages(tokens: Sequence[Token]) -> Iterator[tuple[Token, str | None]]:
     for token in tokens:
         named.setdefault(_KINDS.get((token.label or "").lower(), "id"), []).append(token)
     uniq, ids, offsets = (named.get(name, []) for name in ("uniq", "id", "offset"))
+    if len({token.text for token in uniq}) > 1:  # records that are cut
+        yield from ((token, None) for token in {token.text: token for token in reversed(uniq)}.values())
+        return
     if uniq:
         own = next((token.text for token in [*offsets, *ids] if token.text != uniq[0].text), None)
         yield uniq[0], own
@@ -522,6 +586,8 @@ class _Around:
     @property
     def near(self) -> str:
         """Where the words of an application say what happened."""
+        if self.word is not None and not self.is_record:
+            return self.part
         return self.head[-_NEAR:] if self.is_record else self.text[max(0, self.at - _NEAR) : self.at + _NEAR]
 
 
@@ -532,6 +598,10 @@ def _fields(text: str) -> dict[str, str]:
         if value not in _NULLS:
             for each in _names(name):
                 fields.setdefault(each, value)
+
+
+    for name, value in _named(text):
+        fields.setdefault(name, value)
     for name, mark, pattern in _OTHER_FIELDS:
         if mark in text and (match := pattern.search(text)) is not None:
             fields[name] = match[1]
@@ -543,6 +613,14 @@ def _names(name: str) -> tuple[str, ...]:
     """The name of a field without signs, in lower case; of two words also the last alone."""
     both = (name, name.rpartition(" ")[2]) if " " in name else (name,)
     return tuple(_SPRING.sub("", each).replace("_", "").replace(" ", "").lower() for each in both)
+
+
+def _named(text: str) -> Iterator[tuple[str, str]]:
+    """Every name of a text with a value, as `_fields` has names."""
+    for name, value in _PAIR.findall(text):
+        if value not in _NULLS:
+            for each in (name, name.rpartition(" ")[2]) if " " in name else (name,):
+                yield _SPRING.sub("", each).replace("_", "").replace(" ", "").lower(), value
 
 
 def _tries(around: _Around, event: str) -> int | None:

@@ -15,7 +15,15 @@ from idcore.base.layout import CLIENT_START, CLIENT_V1, ID_DIGITS
 from idcore.ids import makers, masks, rules
 from idcore.ids.grouped_digits import joined_groups
 from idcore.ids.identify import identify
-from idcore.ids.line_moments import born_marks, line_time, named_day, prefix_time, stored_marks
+from idcore.ids.line_moments import (
+    Moment,
+    born_marks,
+    elapsed_of,
+    line_time,
+    named_day,
+    prefix_time,
+    stored_marks,
+)
 from idcore.ids.records import Records
 from idcore.ids.tokens import Token
 
@@ -476,7 +484,7 @@ def _tokens(
             number,
             column_from + start + 1,
             label,
-            _nearest(born, start),
+            _born_of(born, start, text[start:stop]),
             prefix,
             vouched(text, start),
             _other_thing(text, start, stop),
@@ -485,6 +493,20 @@ def _tokens(
             stored_ms=_nearest(stored, start),
         )
         stop_before, label_before = stop, label
+
+
+def _born_of(marks: list[tuple[int, int]], start: int, digits: str) -> int | None:
+    """Of the bornTimestamps of several messages that of an ID: what it proves, in front of it or behind, else `_nearest`.
+
+    JSON has its fields in any order.
+    """
+    nearest = _nearest(marks, start)
+    if len(marks) < 2 or nearest == marks[-1][1]:
+        return nearest
+    behind = marks[bisect_right(marks, start, key=itemgetter(0))][1]
+    elapsed = elapsed_of(digits)
+    front_is_own, behind_is_own = (any(map(Moment(ms, 0, 0, True).is_proved_by, elapsed)) for ms in (nearest, behind))
+    return behind if behind_is_own and not front_is_own else nearest
 
 
 def _nearest(marks: list[tuple[int, int]], start: int) -> int | None:

@@ -683,3 +683,51 @@ def test_each_of_several_messages_has_the_words_of_its_own_clause(text: str, eve
     text = re.sub(r"\b[1-4]\b", lambda number: ID[:-1] + number[0], text)
     found = list(deliveries(text.split("\n")))
     assert [(one.msg_id[-1], one.event) for one in found] == [(str(n), event) for n, event in enumerate(events, 1)]
+
+
+def view(msg_id: str, topic: str, tries: int, queue: int, **properties: str) -> dict[str, object]:
+    """A message as a dashboard answers it."""
+    kept = {"UNIQ_KEY": msg_id, "WAIT": "true", **properties}
+    own = {"msgId": msg_id, "topic": topic, "reconsumeTimes": tries, "properties": kept, "messageBody": '{"a": "},{"}'}
+    return {"queueId": queue, "bornTimestamp": 1_683_166_930_100, **own}
+
+
+@pytest.mark.parametrize("escaped", [False, True])
+def test_each_message_of_a_list_of_json_has_its_own_fields(escaped: bool) -> None:
+    """A dashboard's answer on one line: of three messages one was told, and no dead letter."""
+    ids = [ID[:-1] + number for number in "123"]
+    answer = {
+        "status": 0,
+        "data": [
+            view(ids[0], "%RETRY%ship", 1, 0, RETRY_TOPIC="order_paid"),
+            view(ids[1], "invoices", 0, 3),
+            view(ids[2], "%DLQ%ship", 16, 0, RETRY_TOPIC="order_paid"),
+        ],
+    }
+    text = json.dumps(answer)
+    found = list(deliveries([json.dumps({"log": text}) if escaped else text]))
+    assert [(one.msg_id, one.topic, one.stored_topic, one.tries, one.queue_id) for one in found] == [
+        (ids[0], "order_paid", "%RETRY%ship", 1, 0),
+        (ids[1], "invoices", None, 0, 3),
+        (ids[2], "order_paid", "%DLQ%ship", 16, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("consume msgId=1, topic=x, reconsumeTimes=5; consume msgId=2, topic=y", [("x", 5), ("y", None)]),
+        ("consume id=1, topic=x, reconsumeTimes=5; consume id=2, topic=y, reconsumeTimes=0", [("x", 5), ("y", 0)]),
+        ("consume topic=x, reconsumeTimes=5 failed: 1, 2", [("x", 5), ("x", 5)]),
+        ("consume failed [1, 2] topic=x, reconsumeTimes=5", [("x", 5), ("x", 5)]),
+        ("consume topic=x, msgId=1, topic=y, msgId=2", [("x", None), (None, None)]),  # in front of its ID, or behind
+        ("消费 1 重试次数：5，2 重试次数：0", [(None, 5), (None, 0)]),
+        ('consume [{"msgId": "1", "topic": "x"}, {"topic": "y", "msgId": "2"}]', [("x", None), ("y", None)]),
+    ],
+)
+def test_no_message_has_the_field_of_another(text: str, said: list[tuple[str | None, int | None]]) -> None:
+    text = re.sub(r"\b[1-4]\b", lambda number: ID[:-1] + number[0], text)
+    found = list(deliveries([text]))
+    assert [(one.msg_id[-1], one.topic, one.tries) for one in found] == [
+        (str(number), *own) for number, own in enumerate(said, 1)
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tracemalloc
 from collections.abc import Iterator
@@ -419,3 +420,17 @@ def test_a_token_is_a_value() -> None:
 def test_a_label_has_no_letter_of_an_escape_in_front_of_it(before: str, label: str) -> None:
     (token,) = find(f"{before}7F00000137C418B4AAC2681D55E90001")
     assert token.label == label
+
+
+@pytest.mark.parametrize("names", [("msgId", "bornTimestamp"), ("bornTimestamp", "msgId")])
+def test_of_several_messages_each_id_has_its_own_birth_in_front_of_it_or_behind(names: tuple[str, str]) -> None:
+    """JSON has its fields in any order: with the ID first, each but the first was born with the one before it."""
+    day = 86_400_000
+    births = [1_683_166_930_100, 1_683_166_930_100 + 5 * day]  # 4 and 9 May 2023, 10:22:10.100 at +08:00
+    elapsed = [3 * day + 37_330_100, 8 * day + 37_330_100]
+    rows = [
+        {"msgId": f"0A0102031A2B18B4AAC2{ms:08X}000{place}", "bornTimestamp": born}
+        for place, (ms, born) in enumerate(zip(elapsed, births, strict=True))
+    ]
+    text = json.dumps([{name: row[name] for name in names} for row in rows])
+    assert [token.born_ms for token in find(text)] == births
