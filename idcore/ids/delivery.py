@@ -462,7 +462,7 @@ def _objects(text: str, tokens: Sequence[Token]) -> list[int]:
 
 
 def _unquoted(quote: re.Match[str]) -> str:
-    """The quotes of JSON in a string of JSON, as long as they were: one backslash; in its own strings there are more."""
+    """The quotes of JSON in a string of JSON, as long as they were: one backslash; in its own strings it has more."""
     return {1: " ", 2: ' "'}.get(len(quote[0]), "_" * len(quote[0]))
 
 

@@ -496,7 +496,7 @@ def _tokens(
 
 
 def _born_of(marks: list[tuple[int, int]], start: int, digits: str) -> int | None:
-    """Of the bornTimestamps of several messages that of an ID: what it proves, in front of it or behind, else `_nearest`.
+    """Of the bornTimestamps of several messages that of an ID: which it proves, in front or behind, else `_nearest`.
 
     JSON has its fields in any order.
     """

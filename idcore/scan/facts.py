@@ -448,9 +448,9 @@ def _look_for_moments(windows: Windows, lines: np.ndarray, others: np.ndarray, m
 
 
 def _of_several(line: str, borns: set[int]) -> records.Hint | None:
-    """What a line of several messages says: the time that it opens with, else a bornTimestamp that an id proves.
+    """What a line of several messages says: the time that it opens with, else the last bornTimestamp that an id proves.
 
-    A single bornTimestamp comes here only if it is of no month in the calendar.
+    By the first, an ID that is later in its month would be of the month before. A single bornTimestamp comes here only if it is of no month in the calendar.
     """
     if len(borns) == 1:
         return None
@@ -458,7 +458,8 @@ def _of_several(line: str, borns: set[int]) -> records.Hint | None:
         return records.Hint(None, opening)
     elapsed = elapsed_of(line)
     proved = (ms for _, ms in born_marks(line) if any(map(Moment(ms, 0, 0, True).is_proved_by, elapsed)))
-    return next((records.Hint(ms, None) for ms in proved), None)
+    last = max(proved, default=None)
+    return None if last is None else records.Hint(last, None)
 
 
 def _hint_of(windows: Windows, begin: int, end: int) -> records.Hint | None:

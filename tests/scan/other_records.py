@@ -30,7 +30,7 @@ def dated_text(data: bytes, begin: int, end: int) -> bytes:
     if len(set(borns)) > 1 and dates.moment_of(line) is None:
         own = [int(one[0][-12:-4], 16) for one in ID.finditer(line.decode(errors="replace"))]
         proved = [born for born in borns if any(proves((born, 0, 0, True), ms) for ms in own)]
-        return f"bornTimestamp={proved[0]}".encode() if proved else line
+        return f"bornTimestamp={max(proved)}".encode() if proved else line
     if dates.moment_of(line) or dates.BORN_MARK.search(line):
         return line
     elapsed = [int(one[0][-12:-4], 16) for one in ID.finditer(line.decode(errors="replace"))]
