@@ -83,8 +83,10 @@ _START_WORDS = ("Message", "SendResult", "message_id:")
 _MESSAGE = re.compile(r"Message(?:Client)?Ext ?[\[{(]|\[Message=\[|MessageView(?:Impl)? ?[\[{(]")
 
 # What the ids of a printed record are, by their labels: of the message, of the record, of the record before it.
-_KINDS = {"uniq_key": "uniq", "uniqkey": "uniq", "origin_message_id": "origin"} | dict.fromkeys(
-    ("offsetmsgid", "offsetmsgids", "offsetid", "offset_msg_id"), "offset"
+_KINDS = (
+    {"uniq_key": "uniq", "uniqkey": "uniq", "msguniqkey": "uniq"}
+    | dict.fromkeys(("origin_message_id", "originmsgid", "originmessageid"), "origin")
+    | dict.fromkeys(("offsetmsgid", "offsetmsgids", "offsetid", "offset_msg_id"), "offset")
 )
 _LONGEST_HEAD = 1 << 10
 _KNOWN = (
@@ -99,6 +101,12 @@ _JSON_FIELD = re.compile(r"""\s{0,60}"[\w.-]{1,60}"\s?:""")
 # How the classes and constants of orderly consumers are named; and a property of what was popped.
 _ORDERLY = re.compile(r"ListenerOrderly|MessageOrderly|ConsumeOrderly|Message Orderly|SUSPEND_CURRENT_QUEUE")
 _FIRST_POP = "1ST_POP_TIME"
+# What a row of a trace says, as the classic dashboard answers it: `Sucess` is how one of its releases spells it.
+_TRACED = {("SubAfter", "suc"): "acked", ("SubAfter", "fai"): "failed"} | {
+    ("SubBefore", status): "received" for status in ("suc", "fai", "")
+}
+# Such a topic without a name in front: in a cell of a table, and as a broker writes that it stores a dead letter.
+_COPY_CELL = re.compile(r"(?:\A|[\t,>\"]|\| ?|to DLQ )(%(?:RETRY|DLQ)%[\w%.+-]{1,255})(?=\Z| ?\||[\t,<\"])")
 # Marks of a quoted mail or a comment in front of a line.
 _MARGIN = re.compile(r"[ \t]{0,8}(?:(?:>|\*|//|#)[ \t]){1,3}")
 _OPENING = ("[", "{", " ", "\t")
@@ -152,7 +160,13 @@ class Delivery:
     @property
     def says_much(self) -> bool:
         """Whether it says more than that a message was printed or sent."""
-        return (bool(self.event) and self.status != SEND_OK) or bool(self.tries or self.receipt or self.recall)
+        said = (bool(self.event) and self.status != SEND_OK) or bool(self.tries or self.receipt or self.recall)
+        return said or self.is_dead or self.stored_topic in WAITING_TOPICS
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether its record is a dead letter."""
+        return (self.stored_topic or "").startswith(DEAD_PREFIX)
 
     @property
     def place(self) -> str | None:
@@ -333,8 +347,12 @@ def deliveries(lines: Iterable[str]) -> Iterator[Delivery]:
 
 
 def _is_of_message(token: Token) -> bool:
-    """Whether a string may be an ID of a message: no key of one, and nothing that its name says is something else."""
-    return not token.disowned and (token.label or "").upper() != "KEYS"
+    """Whether a string may be an ID of a message: no key of one, and nothing that its name says is something else.
+
+    Brokers call the msgId uniqKey in the logs of transactions and dead letters.
+    """
+    label = (token.label or "").lower()
+    return (not token.disowned or label in ("uniqkey", "msguniqkey")) and label != "keys"
 
 
 class DeliveryText:
@@ -432,7 +450,7 @@ def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, i
     parts: dict[int, list[Token]] = {}
     for token in tokens:
         parts.setdefault(bisect_right(edges, token.column - 1), []).append(token)
-    deliveries: dict[str, Delivery] = {}
+    deliveries: dict[tuple[str, int], Delivery] = {}
     before = _fields(head) if edges else {}
     said = phrase_of(text)
     for place, own in parts.items():
@@ -448,7 +466,8 @@ def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, i
             line = _line_of(starts, token.column - 1)
             around = _Around(text, head, clause.text, token.column - 1, clause.fields, before, said, clause.word)
             claim = _claim(around, token, line, offset_id)
-            deliveries[token.text] = _together(deliveries[token.text], claim) if token.text in deliveries else claim
+            key = (token.text, place if is_json else 0)  # an attempt that a trace shows is an object of its own
+            deliveries[key] = _together(deliveries[key], claim) if key in deliveries else claim
     yield from deliveries.values()
 
 
@@ -643,7 +662,9 @@ def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> D
     head = around.head[:_LONGEST_HEAD]
     threads = _THREAD.search(head) if any(word in head for word in _THREAD_WORDS) else None
     thread = None if threads is None else threads[1]
-    group = _group_of(around, copied, topic) if copied else around.any("consumergroup", "group")
+    group = (
+        _group_of(around, copied, topic) if copied else around.any("consumergroup", "group", *_names_of_trace(around))
+    )
     if thread is not None and group is None and (own_group := _THREAD_GROUP.match(thread)) is not None:
         group = own_group[1]
     return Delivery(
@@ -657,7 +678,7 @@ def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> D
         group=group,
         thread=thread,
         offset_id=offset_id,
-        origin=around.own("originmessageid"),
+        origin=around.own("originmessageid", "originmsgid"),
         delay_level=around.own_number("delay"),
         status=status,
         broker=receipt.broker if receipt is not None else around.own("brokername"),
@@ -676,10 +697,18 @@ def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> D
     )
 
 
+def _names_of_trace(around: _Around) -> tuple[str, ...]:
+    """What else names a consumer group: in a trace groupName may be a producer's."""
+    return ("groupname",) if (around.own("msgtype") or "").startswith("Sub") else ()
+
+
 def _topics(around: _Around) -> tuple[str | None, str | None, str | None]:
     """The topic of the business, the other one that a record is stored in, and the copy's that names its group."""
-    named, real, home = around.any("topic"), around.own("realtopic"), around.own("retrytopic", "origintopic")
+    named, real = around.any("topic"), around.own("realtopic")
+    home = around.own("retrytopic", "origintopic", "originaltopic")
     copied = next((each for each in (named, real) if (each or "").startswith((RETRY_PREFIX, DEAD_PREFIX))), None)
+    if copied is None and not around.is_record and (cell := _COPY_CELL.search(around.part)) is not None:
+        copied = cell[1]
     waits = named if named in WAITING_TOPICS else None
     if copied is None:
         return (named, None, None) if waits is None else (real, waits, None)
@@ -721,6 +750,8 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
             status = next((one for one in STATUSES if one in around.part), None)
         number = None if status is None else whole_number(status)
         return "sent", "", STATUSES[number] if number is not None and number < len(STATUSES) else status
+    if traced := _TRACED.get((around.own("msgtype") or "", (around.own("status") or "").lower()[:3])):
+        return traced, "", None
     if around.phrase:
         event, _, detail = around.phrase.partition(":")
         return event, detail, None

@@ -43,6 +43,8 @@ def short_text(one: Delivery, words: Words = _ENGLISH) -> str:
         return ""
     parts = [words(f"delivery.event.{one.event}")] if one.event in _NAMED else []
     parts += [one.status] if one.status is not None else []
+    parts += [words("delivery.short.dead")] if one.is_dead else []
+    parts += [words("delivery.short.waits")] if one.stored_topic in WAITING_TOPICS else []
     parts += [try_text(one.tries, words)] if one.tries is not None and one.event != "sent" else []
     if one.receipt is not None:
         parts.append(words("delivery.short.receipt", broker=one.receipt.broker, queue=one.receipt.queue_id))
@@ -153,7 +155,7 @@ def _copies(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
     for stored in dict.fromkeys(one.stored_topic for one in deliveries if one.stored_topic):
         some = [one for one in deliveries if one.stored_topic == stored]
         topic = next((one.topic for one in (*some, *deliveries) if one.topic), None)
-        code = "dead" if stored.startswith(DEAD_PREFIX) else "waits" if stored in WAITING_TOPICS else "copies"
+        code = "dead" if some[0].is_dead else "waits" if stored in WAITING_TOPICS else "copies"
         retry = next((one for one in some if one.tries and one.group), None) if code == "waits" else None
         known = {"n": f"{retry.tries:,}", "group": retry.group} if retry is not None else {}
         key = f"delivery.said.{code}{'_retry' if known else ''}{'' if topic else '_only'}"

@@ -162,7 +162,7 @@ _WHICH = re.compile(r"第\s?(\d{1,4})\s?次(?:消费|投递|收到|接收)")
 COMMON = ("onsume", "sendStatus", "eceive", "djEg")  # marks of most lines that have one
 MARKS = re.compile(
     r"(?i)consum|receiv|\brecv|\\u6d88\\u8d39|retrytimes\[|delivery_?attempt|sendstatus|ackmessage|ack message"
-    r"|messagetrack|failedmessage=|recall_?\s?handle"
+    r"|messagetrack|%dlq%|%retry%|sub(?:after|before)\b|failedmessage=|recall_?\s?handle"
     r"|pop_ck|receipt_?\s?handle|expire msg back|redeliver|message back|\bskip|already (?:processed|handled)"
     r"|essagethread_|messagelistener|消费|收到|接收|跳过|重试|重复|忽略|处理"
     r"|duplicate|\bnack|\b(?:process|handl)\w{1,3} "

@@ -501,7 +501,7 @@ def _born_of(marks: list[tuple[int, int]], start: int, digits: str) -> int | Non
     JSON has its fields in any order.
     """
     nearest = _nearest(marks, start)
-    if len(marks) < 2 or nearest == marks[-1][1]:
+    if nearest is None or len(marks) < 2 or nearest == marks[-1][1]:
         return nearest
     behind = marks[bisect_right(marks, start, key=itemgetter(0))][1]
     elapsed = elapsed_of(digits)

@@ -450,7 +450,8 @@ def _look_for_moments(windows: Windows, lines: np.ndarray, others: np.ndarray, m
 def _of_several(line: str, borns: set[int]) -> records.Hint | None:
     """What a line of several messages says: the time that it opens with, else the last bornTimestamp that an id proves.
 
-    By the first, an ID that is later in its month would be of the month before. A single bornTimestamp comes here only if it is of no month in the calendar.
+    By the first, an ID that is later in its month would be of the month before. A single bornTimestamp comes here only
+    if it is of no month in the calendar.
     """
     if len(borns) == 1:
         return None

@@ -16,7 +16,7 @@ import pytest
 from idcore.ids import delivery
 from idcore.base.catalogue import words
 from idcore.ids.delivery import Delivery, DeliveryReader, DeliveryText, deliveries
-from idcore.ids.delivery_sentences import by_message, sentences
+from idcore.ids.delivery_sentences import by_message, sentences, short_text
 from idcore.ids.delivery_words import word_of
 from idcore.ids.receipts import Recall, Receipt
 
@@ -731,3 +731,44 @@ def test_no_message_has_the_field_of_another(text: str, said: list[tuple[str | N
     assert [(one.msg_id[-1], one.topic, one.tries) for one in found] == [
         (str(number), *own) for number, own in enumerate(said, 1)
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        (
+            f"INFO SendMessageThread_1 - send msg to DLQ %DLQ%ship, owner=10.1.2.3, originalTopic=order_paid, "
+            f"consumerId=10.1.2.3@1, msgUniqKey={ID}, storeTimestamp=1",
+            "order_paid",
+        ),
+        (f'%DLQ%ship,{ID},10.1.2.3,16,"{{""RETRY_TOPIC"":""order_paid"",""UNIQ_KEY"":""{ID}""}}",x', "order_paid"),
+        (f"<tr><td>{ID}</td><td>%DLQ%ship</td><td>16</td></tr>", None),
+        (f"| {ID} | %DLQ%ship | 16 |", None),
+        (f"{ID}\t%DLQ%ship\t16", None),
+    ],
+)
+def test_a_dead_letter_is_one_without_a_name_in_front_of_its_topic(text: str, topic: str | None) -> None:
+    """A broker's log, a dashboard's export and the rows of its pages."""
+    found = only(text)
+    assert (found.msg_id, found.stored_topic, found.group, found.topic) == (ID, "%DLQ%ship", "ship", topic)
+    assert short_text(found).startswith("dead letter")
+
+
+def test_a_topic_that_a_sentence_names_says_nothing_of_a_message() -> None:
+    assert only(f"no route of the topic %RETRY%ship for {ID}").stored_topic is None
+
+
+def test_the_id_that_a_retry_was_made_from_is_no_message_of_its_own() -> None:
+    found = only(f"consume message failed, drop it for reconsumeTimes=17, msgId: {ID}, originMsgId: {ORIGIN}")
+    assert (found.msg_id, found.origin, found.tries) == (ID, ORIGIN, 17)
+
+
+@pytest.mark.parametrize("indent", [None, 4])
+@pytest.mark.parametrize(("status", "event"), [("Sucess", "acked"), ("success", "acked"), ("failed", "failed")])
+def test_a_trace_of_a_dashboard_tells_how_an_attempt_ended(indent: int | None, status: str, event: str) -> None:
+    def row(kind: str, group: str) -> dict[str, object]:
+        return {"msgId": ID, "keys": "null", "msgType": kind, "timeStamp": 1, "groupName": group, "status": status}
+
+    text = json.dumps({"status": 0, "data": [row("SubBefore", "ship"), row("SubAfter", "")]}, indent=indent)
+    found = list(deliveries(text.split("\n")))
+    assert event in {one.event for one in found} <= {"received", event}

@@ -3133,6 +3133,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "delivery.event.filtered": "filtered",
     "delivery.event.track": "mqadmin",
     "delivery.event.sent": "sent",
+    "delivery.short.dead": "dead letter",
+    "delivery.short.waits": "kept back until due",
     "delivery.short.receipt": "popped from {broker}, queue {queue}",
     "delivery.short.recall": "recall handle",
     "delivery.said.failed": {
