@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from idcore.answers.journey import Journey, Line, Sources, build, event_text, oddities, row_of
-from idcore.answers.journey.sentences import gap_text
+from idcore.answers.journey.sentences import gap_text, numbered_try
 from idcore.base.catalogue import words
 from idcore.ids.clock import Clock
 from idcore.presentation.headline import answers_text
@@ -89,6 +89,15 @@ def test_a_consumers_own_lines_say_which_tries_failed() -> None:
     assert "3 行写明消费失败" in said(made, "zh")
     assert "is below" in answers_text([], "", words(), made)
     assert row_of(made)["said"]
+
+
+def test_an_orderly_consumer_waits_for_no_broker_and_no_last_try() -> None:
+    lines = [spring(3, "10:00:00.157"), spring(4, "10:02:00.157")]
+    assert [gap.code for gap in journey(*lines).gaps] == ["waiting"]
+    made = journey(*(line.replace("ListenerContainer", "MessageListenerOrderly") for line in lines))
+    assert [gap.code for gap in made.gaps] == ["silence"]
+    failed = [event for event in made.events if event.code == "logged_failed"]
+    assert [numbered_try(event, words()) for event in failed] == [", try 4", ", try 5"]
 
 
 def test_an_acknowledgement_closes_what_failed() -> None:

@@ -328,6 +328,8 @@ def _is_retry_due(before: Sequence[Event], event: Event, ms: int) -> bool:
 
     A delay level that the record names counts; without one, those of brokers as they come.
     """
+    if event.values.get("pace") == "orderly":
+        return False  # its consumer tries again by itself, after a moment
     tries = event.values.get("tries")
     known = [each.values["tries"] for each in before if each.values.get("tries") is not None]
     if not tries or not known or max(known) >= tries:

@@ -2794,7 +2794,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "advice.missing_ids.failed": "Find out why these sends failed (broker busy, timeout, no route). A failed send still uses up an ID; IDs missing beyond that may belong to other topics or message trace.",
     "advice.missing_ids.batch": "No action is needed: the producer's SendResult prints the IDs of the items.",
     "advice.missing_ids.sample": "To judge losses, scan the logs of all topics and consumers of this producer.",
-    "advice.consume_failed": "Look for the exception behind these lines. Retries follow after 10 s, 30 s, 1 min and so on; after retry 16 the message is a dead letter.",
+    "advice.consume_failed": "Look for the exception behind these lines. By default retries follow after 10 s, 30 s, 1 min and so on; after retry 16 the message is a dead letter. An orderly consumer tries again in its place, without end. What was popped comes again when its invisible time ends.",
     "advice.send_not_ok": "The messages are there: do not send them again. Look at the broker's disk and at its slaves (clusterList, brokerStatus).",
     "advice.send_not_ok.slave": "The messages are there: do not send them again. Start the slave, or use brokerRole=ASYNC_MASTER if there is none.",
     "advice.received_twice.on_lines": "Make the consumer idempotent. Rebalancing, a restart before the offset was committed, and slow consumption all deliver a message again.",

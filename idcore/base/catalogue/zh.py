@@ -2646,7 +2646,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "advice.missing_ids.failed": "请查明这些发送为何失败（Broker 繁忙、超时、没有路由）。发送失败也会占用一个 ID；此外仍缺少的，可能属于其他主题或消息轨迹。",
     "advice.missing_ids.batch": "无需处理：批量中各条消息的 ID 见生产者打印的 SendResult。",
     "advice.missing_ids.sample": "请扫描该生产者所有主题和消费者的日志，才能判断是否丢失。",
-    "advice.consume_failed": "请查看这些行之后的异常。重试分别在 10 秒、30 秒、1 分钟等之后；第 16 次重试之后进入死信队列。",
+    "advice.consume_failed": "请查看这些行之后的异常。重试分别在 10 秒、30 秒、1 分钟等之后；第 16 次重试之后进入死信队列。顺序消费者则原地再试，没有上限；pop 取出的消息在不可见时间结束后再次投递。",
     "advice.send_not_ok": "消息已经存储：不要重发。请检查 Broker 的磁盘和从节点（clusterList、brokerStatus）。",
     "advice.send_not_ok.slave": "消息已经存储：不要重发。请启动从节点；若没有从节点，请使用 brokerRole=ASYNC_MASTER。",
     "advice.received_twice.on_lines": "请让消费者做幂等处理。重平衡、位点提交前重启、消费过慢都会再次投递。",
