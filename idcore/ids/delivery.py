@@ -106,7 +106,7 @@ _TRACED = {("SubAfter", "suc"): "acked", ("SubAfter", "fai"): "failed"} | {
     ("SubBefore", status): "received" for status in ("suc", "fai", "")
 }
 # Such a topic without a name in front: in a cell of a table, and as a broker writes that it stores a dead letter.
-_COPY_CELL = re.compile(r"(?:\A|[\t,>\"]|\| ?|to DLQ )(%(?:RETRY|DLQ)%[\w%.+-]{1,255})(?=\Z| ?\||[\t,<\"])")
+_COPY_CELL = re.compile(r"(?:\A|[\t,>]|\| ?|to DLQ )(\"?)(%(?:RETRY|DLQ)%[\w%.+-]{1,255})\1(?=\Z| ?\||[\t,<])")
 # Marks of a quoted mail or a comment in front of a line.
 _MARGIN = re.compile(r"[ \t]{0,8}(?:(?:>|\*|//|#)[ \t]){1,3}")
 _OPENING = ("[", "{", " ", "\t")
@@ -708,7 +708,7 @@ def _topics(around: _Around) -> tuple[str | None, str | None, str | None]:
     home = around.own("retrytopic", "origintopic", "originaltopic")
     copied = next((each for each in (named, real) if (each or "").startswith((RETRY_PREFIX, DEAD_PREFIX))), None)
     if copied is None and not around.is_record and (cell := _COPY_CELL.search(around.part)) is not None:
-        copied = cell[1]
+        copied = cell[2]
     waits = named if named in WAITING_TOPICS else None
     if copied is None:
         return (named, None, None) if waits is None else (real, waits, None)

@@ -754,8 +754,12 @@ def test_a_dead_letter_is_one_without_a_name_in_front_of_its_topic(text: str, to
     assert short_text(found).startswith("dead letter")
 
 
-def test_a_topic_that_a_sentence_names_says_nothing_of_a_message() -> None:
-    assert only(f"no route of the topic %RETRY%ship for {ID}").stored_topic is None
+@pytest.mark.parametrize(
+    "text",
+    [f"no route of the topic %RETRY%ship for {ID}", f'{{"id":"{ID}","subscribed":["order_paid","%RETRY%ship"]}}'],
+)
+def test_a_topic_that_is_only_named_says_nothing_of_a_message(text: str) -> None:
+    assert [one.stored_topic for one in deliveries([text])] == [None]
 
 
 def test_the_id_that_a_retry_was_made_from_is_no_message_of_its_own() -> None:
