@@ -602,7 +602,7 @@ def test_a_record_that_waits_until_it_is_due_is_no_retry_and_no_message_of_that_
     found = only(answer_of("rmq_sys_wheel_timer", 0, "REAL_TOPIC=order_paid"))
     assert (found.topic, found.stored_topic, found.group) == ("order_paid", "rmq_sys_wheel_timer", None)
     said = sentences_of(answer_of("SCHEDULE_TOPIC_XXXX", 3, *BACK))
-    assert any("SCHEDULE_TOPIC_XXXX keeps retry 3 of group ship back" in one for one in said)
+    assert any("SCHEDULE_TOPIC_XXXX holds retry 3 of group ship" in one for one in said)
     assert not any("retries are stored" in one for one in said)
 
 

@@ -2986,7 +2986,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "delivery.event.track": "mqadmin",
     "delivery.event.sent": "已发送",
     "delivery.short.dead": "死信",
-    "delivery.short.waits": "到期前保留",
+    "delivery.short.waits": "等待到期",
     "delivery.short.receipt": "从 {broker} 的队列 {queue} 取出",
     "delivery.short.recall": "撤回句柄",
     "delivery.said.failed": {"other": "{count:,} 行写明消费失败：{tries}。"},
