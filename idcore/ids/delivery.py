@@ -441,9 +441,6 @@ def _line_of(starts: Sequence[tuple[int, int]], at: int) -> int:
 def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, int]]) -> Iterator[Delivery]:
     """One for each message that a line names: of a printed record its ids are one message."""
     edges = _starts(text)
-
-
-    edges = [match.start() for match in _START.finditer(text)]
     is_json = not edges
     edges = edges or _objects(text, tokens)
     head = text[: edges[0]] if edges else text
@@ -613,12 +610,6 @@ class _Around:
 def _fields(text: str) -> dict[str, str]:
     """Every field of a text, the first of each name."""
     fields: dict[str, str] = {}
-    for name, value in _PAIR.findall(text):
-        if value not in _NULLS:
-            for each in _names(name):
-                fields.setdefault(each, value)
-
-
     for name, value in _named(text):
         fields.setdefault(name, value)
     for name, mark, pattern in _OTHER_FIELDS:
@@ -638,8 +629,8 @@ def _named(text: str) -> Iterator[tuple[str, str]]:
     """Every name of a text with a value, as `_fields` has names."""
     for name, value in _PAIR.findall(text):
         if value not in _NULLS:
-            for each in (name, name.rpartition(" ")[2]) if " " in name else (name,):
-                yield _SPRING.sub("", each).replace("_", "").replace(" ", "").lower(), value
+            for each in _names(name):
+                yield each, value
 
 
 def _tries(around: _Around, event: str) -> int | None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-
-
 import re
 import time
 from base64 import urlsafe_b64encode
@@ -13,8 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-from idcore.ids import delivery
 from idcore.base.catalogue import words
+from idcore.ids import delivery
 from idcore.ids.delivery import Delivery, DeliveryReader, DeliveryText, deliveries
 from idcore.ids.delivery_sentences import by_message, sentences, short_text
 from idcore.ids.delivery_words import word_of
