@@ -140,6 +140,8 @@ _FIGURES: tuple[str, ...] = (
     "text_bytes",
     "ids",
     "distinct",
+    "uniq",
+    "offset",
     "refused",
     "lookalikes",
     "trace_ids",

@@ -111,8 +111,13 @@ def sizes(summary: Mapping[str, Any], words: Words) -> list[str]:
 
 
 def scan_facts(run: Run, reader: Reader) -> list[str]:
-    """How many files, bytes and IDs a scan has, and when it began."""
-    return [*sizes(run.summary or {}, reader.words), reader.minute(run.created)]
+    """How many files, bytes and IDs a scan has, and when it began. Lines with both IDs of a message have two each."""
+    words, summary = reader.words, run.summary or {}
+    *others, ids = sizes(summary, words)
+    counts = {name: summary.get(name, 0) for name in ("uniq", "offset")}
+    if all(counts.values()):
+        ids = words("run.of_both", ids=ids, **{name: words.count(f"of_{name}", n) for name, n in counts.items()})
+    return [*others, ids, reader.minute(run.created)]
 
 
 def report_name(run: Run, reader: Reader, kind: str) -> str:
