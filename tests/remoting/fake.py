@@ -134,5 +134,6 @@ class Fake:
 
     def service(self, **more: Any) -> LookupService:
         options = {name: more.pop(name) for name in ("audit", "limit", "trace_topics", "pace") if name in more}
-        profile = Profile("fake", name_servers(str(self.server.address)), limits=Limits(2, 2), **more)
+        limits = more.pop("limits", Limits(2, 2))
+        profile = Profile("fake", name_servers(str(self.server.address)), limits=limits, **more)
         return LookupService(Cluster(profile), lambda: Moment(NOW, UTC), **options)

@@ -20,6 +20,7 @@ from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Record, flags
 from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
 from idcore.rocketmq.remoting.bodies import BodyPolicy
+from idcore.rocketmq.remoting.client import Limits
 from idcore.rocketmq.remoting.errors import TooManyLookups
 from idcore.rocketmq.remoting.requests import ReadCode
 from tests.remoting.fake import UNIQ, Fake, record
@@ -28,6 +29,7 @@ from tests.remoting.fake_releases import TagsInFiles, TagsInRocksDB
 from tests.remoting.servers import answer
 
 TOPIC = "Orders"
+PATIENT = Limits(20, 20)  # seconds: a fake broker on a machine with much to do is slow, not silent
 
 
 # ---- the order of several queues, against a twin that sorts everything
@@ -267,7 +269,7 @@ def queues() -> Iterator[Queues]:
 def listing(fake: Fake, **given: str) -> Listing:
     way = Way.of(given, UTC)
     assert way is not None
-    with (service := fake.service()).cluster:
+    with (service := fake.service(limits=PATIENT)).cluster:
         return service.list_messages(way)
 
 
