@@ -99,7 +99,7 @@ _INSIDE = re.compile(r"""\s{0,60}(?:["']?[\w.()-][\w .()-]{0,60}["']?\s{0,24}[=:
 # A field of JSON on a line of its own, of any name: one goes on where another was.
 _JSON_FIELD = re.compile(r"""\s{0,60}"[\w.-]{1,60}"\s?:""")
 # How the classes and constants of orderly consumers are named; and a property of what was popped.
-_ORDERLY = re.compile(r"ListenerOrderly|MessageOrderly|ConsumeOrderly|Message Orderly|SUSPEND_CURRENT_QUEUE")
+_ORDERLY = ("ListenerOrderly", "MessageOrderly", "ConsumeOrderly", "Message Orderly", "SUSPEND_CURRENT_QUEUE")
 _FIRST_POP = "1ST_POP_TIME"
 # What a row of a trace says, as the classic dashboard answers it: `Sucess` is how one of its releases spells it.
 _TRACED = {("SubAfter", "suc"): "acked", ("SubAfter", "fai"): "failed"} | {
@@ -721,7 +721,7 @@ def _group_of(around: _Around, copied: str, home: str | None) -> str | None:
 
 def _pace(around: _Around, receipt: Receipt | None) -> str:
     """What the next try waits for, where that is no delay level: a moment, or the end of an invisible time."""
-    if ("rderly" in around.text or "SUSPEND_" in around.text) and _ORDERLY.search(around.text) is not None:
+    if any(word in around.text for word in _ORDERLY):
         return "orderly"
     popped = receipt is not None or _FIRST_POP in around.part or "deliveryattempt" in around.fields
     return "pop" if popped else ""

@@ -519,6 +519,8 @@ def test_the_life_of_a_process_is_said_where_it_ended_or_began_in_the_place_of_a
     assert said[1] == (f"**It began after pid 1 of the same host had ended**, {moments}", False)
     assert said[2] == ("**It has no ID after 2026-11-20 10:05:00 +08:00 (assumed).** ", True)
     assert said[3] == said[4] == ("", False)
+    ahead = pd.concat([processes, lived(("e", 0, 9_000)).assign(pid=6)])  # the clock of one host
+    assert host_rows.life(processes.iloc[3].to_dict(), ahead, reader()) == ("", False)
     undated = processes.iloc[0].to_dict() | {"first_sent_at": pd.NaT, "last_sent_at": pd.NaT}
     assert host_rows.life(undated, processes, reader()) == ("", False)
 

@@ -209,13 +209,19 @@ def silent(hosts: pd.DataFrame) -> pd.DataFrame:
     dated = hosts.dropna(subset=["first_sent_at", "last_sent_at"])
     if len(dated) < 2:
         return dated.head(0)
-    end = dated["last_sent_at"].nlargest(2).iloc[-1] if len(dated) > 2 else dated["last_sent_at"].max()
+    end = _end(dated["last_sent_at"])
     late = dated[end - dated["last_sent_at"] > LEAST_SILENCE]
     rows = zip(late["first_sent_at"], late["last_sent_at"], late["ids"], strict=True)
     found = late[np.array([is_silent(first, last, count, end) for first, last, count in rows], bool)]
     if 2 * found["ids"].sum() >= dated["ids"].sum():
         return dated.head(0)
     return found.sort_values(["ids", "host"], ascending=[False, True])
+
+
+def _end(last: pd.Series) -> datetime:
+    """Until when hosts go on, of their last IDs: of more than two not what the clock of one alone says."""
+    end: datetime = last.nlargest(2).iloc[-1] if len(last) > 2 else last.max()
+    return end
 
 
 def silent_text(hosts: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
@@ -304,8 +310,8 @@ def life(row: Mapping[str, Any], processes: pd.DataFrame, reader: Reader, assume
     if pd.isna(first) or pd.isna(last):
         return "", False
     of_host = processes[processes["host"] == row["host"]]
-    pairs = [(end, begin) for host, end, begin in replaced(of_host) if host == row["host"]]
-    is_over = is_silent(first, last, int(row["ids"]), processes["last_sent_at"].max())
+    pairs = [(end, begin) for host, end, begin in replaced(processes) if host == row["host"]]
+    is_over = is_silent(first, last, int(row["ids"]), _end(processes.groupby("host")["last_sent_at"].max().dropna()))
     for end, begin in pairs:
         ended, began = times.between(end, begin, reader.zone)
         if begin == first and end != last:
