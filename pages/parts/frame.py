@@ -17,7 +17,7 @@ from idcore.presentation.reports import roles
 from idcore.presentation.triage import run_texts
 from idcore.server import jobs
 from pages.parts import browser, problems, scans, session, visitor
-from pages.parts.view import SCREEN, View, browser_zone, link_params, remember, remembered, settle
+from pages.parts.view import View, browser_zone, link_params, remember, remembered, settle
 from pages.parts.view import view as settled
 from pages.parts.widgets import DATA, data_of_charts
 
@@ -85,8 +85,6 @@ def draw_frame() -> None:
     st.html(f"<style>:root{{{roles.css_variables()}{''.join(texts)}}}{STYLE}{roles.css_fields()}</style>")
     current = st.navigation(list(every_page.values()), position="hidden")
     address = next(name for name, page in every_page.items() if page is current)
-    wall_wanted = address in TRIAGE and st.query_params.get("wall") == "1"
-    st.session_state[SCREEN] = (address, wall_wanted)
     if not here.roles:  # nothing of the page, its title and the sidebar
         st.set_page_config(page_title=words("name"))
         visitor.log_in(words, here)
@@ -98,7 +96,7 @@ def draw_frame() -> None:
         name: page for name, page in every_page.items() if here.may_open(name)
     }  # links lead to these
     jobs.warm_up()
-    if may and wall_wanted:
+    if may and address in TRIAGE and st.query_params.get("wall") == "1":
         from pages.parts.triage import wall  # pandas, which the first page does without
 
         with problems.caught():

@@ -19,7 +19,6 @@ from idcore.presentation.triage import scope
 
 ZoneFrom = Literal["chosen", "browser", "default"]
 COOKIE = "rocketmq-ids-"  # and the name of a choice
-SCREEN = "screen"  # of the session's state: the page in sight, and whether it is the wall display
 RANGE = ("from", "to")  # the time range of an address
 
 
@@ -104,13 +103,19 @@ def in_sight(callback: Callable[..., None]) -> Callable[..., None]:
     A browser sends the values of all widgets with a request. One that is on its way while the page changes has those
     of the page that went, and Streamlit takes each for a change.
     """
-    screen = st.session_state.get(SCREEN)
+    drawn_on = _screen()
 
     def of_screen(*args: object, **options: object) -> None:
-        if st.session_state.get(SCREEN) == screen:
+        if _screen() == drawn_on:
             callback(*args, **options)
 
     return of_screen
+
+
+def _screen() -> tuple[str, bool] | None:
+    """The page in sight, and whether it is the wall display."""
+    address = st.session_state.get("address")
+    return None if address is None else (address[0], "wall" in address[1])
 
 
 def into_address(values: Mapping[str, str | None]) -> None:

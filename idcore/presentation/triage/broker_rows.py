@@ -189,7 +189,8 @@ def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str 
     Where there is trouble, the headline is of that alone, and the rest is an aside. Empty without growth. `assumed`:
     what of the times no line shows.
     """
-    words, text, titles = reader.words, _silent_text(rows, reader, assumed), _Titles()
+    words, titles = reader.words, _Titles()
+    text = _silent_text(rows, reader, assumed, titles)
     is_silent, aside = bool(text), ""
     if (most := _with_most(rows)) is not None:
         n, share = words.count("broker", len(rows)), words.share(most.share, 1)
@@ -210,8 +211,7 @@ def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str 
 
 def spoken_of(rows: Sequence[BrokerRow]) -> BrokerRow | None:
     """Whom the headline is about: who is silent, has most or is full first; None of brokers that do not grow."""
-    silent = sorted((row for row in rows if row.silent_since), key=lambda row: str(row.silent_since))
-    return next(iter(silent), None) or _with_most(rows) or first_full(rows)
+    return next(iter(_silent(rows)), None) or _with_most(rows) or first_full(rows)
 
 
 def _with_most(rows: Sequence[BrokerRow]) -> BrokerRow | None:
@@ -249,11 +249,15 @@ def _growth_text(growing: Sequence[BrokerRow], of: int, words: Words, titles: _T
     return words("brokers.alike_of", n=f"{len(alike):,}", of=words.count("broker", of), rate=rate)
 
 
-def _silent_text(rows: Sequence[BrokerRow], reader: Reader, assumed: str) -> str:
-    words, text = reader.words, ""
-    silent = sorted((row for row in rows if row.silent_since), key=lambda row: str(row.silent_since))
+def _silent(rows: Sequence[BrokerRow]) -> list[BrokerRow]:
+    """Those that have no more records, the first to stop first."""
+    return sorted((row for row in rows if row.silent_since), key=lambda row: str(row.silent_since))
+
+
+def _silent_text(rows: Sequence[BrokerRow], reader: Reader, assumed: str, titles: _Titles) -> str:
+    words, text, silent = reader.words, "", _silent(rows)
     for row in silent[: broker_logs.NAMED]:
-        text += words("brokers.said_silent", address=row.title, at=reader.second(row.silent_since) + assumed)
+        text += words("brokers.said_silent", address=titles.of(row), at=reader.second(row.silent_since) + assumed)
     if (more := len(silent) - broker_logs.NAMED) > 0:
         text += words("brokers.said_silent_more", n=words.count("broker", more))
     return text
