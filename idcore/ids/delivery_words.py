@@ -207,7 +207,7 @@ def word_of(near: str) -> str:
 def clause_of(clause: str) -> str | None:
     """The event that a clause says; empty where it speaks of an end alone, None where of nothing.
 
-    >>> [clause_of(text) for text in ("consume failed: 1", "failed: 2", "3")]
+    >>> [clause_of(text) for text in ("consume failed: no stock", "failed: 2", "3")]
     ['failed', '', None]
     """
     said = word_of(clause)
