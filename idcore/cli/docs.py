@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 
 from idcore.answers.findings import limits
 from idcore.answers.findings.all_rules import RULES, Rule
 from idcore.base import catalogue
+from idcore.base.catalogue import Words
 from idcore.base.catalogue.en import LENGTHS
 from idcore.base.layout import CLIENT_START, LAYOUTS, Layout
 from idcore.cli import reference
@@ -19,14 +20,25 @@ from idcore.ids.scoring import CERTAIN_FROM, LIKELY_FROM
 from idcore.policy import limits as console_limits
 from idcore.policy.access import PERMISSIONS, ROLES
 from idcore.policy.settings import ROWS
+from idcore.presentation.documents import slug
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 FORMATS, CLIENTS, FINDINGS, CLI, TABLES, SETTINGS = (
     DOCS / f"{name}.md" for name in ("formats", "clients", "findings", "cli", "tables", "settings")
 )
 ACCESS = DOCS / "access.md"
+FINDINGS_ZH = DOCS / "findings.zh-CN.md"
 DECIDED = DOCS / "explanation" / "findings.md"
 
+# What the sentences of `decided.` name.
+_FIGURES = {
+    "minutes": limits.STILL_MS // 60_000,
+    "messages": limits.STILL_MESSAGES,
+    "retries": limits.POISON_RETRIES,
+    "attempts": limits.STORM_TRIES,
+    "times": limits.RISE_TIMES,
+    "dead": limits.DEAD_LETTERS,
+}
 _NAMES_NOT_COUNTS = ("version", "pid", "port")
 _REFUSED = (
     "lower_case",
@@ -165,7 +177,25 @@ _TOLD_APART = """\
   and loopback addresses, a time before the month.
 """
 
-_FINDINGS_HEAD = """\
+
+@dataclass(frozen=True, slots=True)
+class _FindingsPage:
+    """What the page of findings says around the words of the catalogue, in one language."""
+
+    head: str
+    columns: tuple[str, str, str]
+    severity: str
+    severities: Mapping[str, str]
+    info: str
+    labels: tuple[str, str, str]  # of the meanings, of the advice, of what would disprove it
+    after: str
+    label: str
+    example: str
+
+
+_FINDINGS = {
+    "en": _FindingsPage(
+        """\
 # Findings
 
 For support engineers who got a finding: what it means, what to do, and when it is wrong.
@@ -182,7 +212,42 @@ not prove that messages were lost.
 {table}
 The pages call info a note. Below, names in code type are figures of the evidence. A bold word is a
 variant, or a name under `also` in the evidence.
-"""
+""",
+        ("code", "finding", "severity"),
+        "Severity: {severity}. {decided}",
+        {"error": "error", "warning": "warning", "info": "info"},
+        "{severity}; info: {variants}",
+        ("What it says", "What to do", "It is wrong if"),
+        "**{name}**, after the others: {text}",
+        "**{name}**: {text}",
+        "Generate an example: `{command}`.",
+    ),
+    "zh": _FindingsPage(
+        """\
+# 诊断
+
+适用于收到一项诊断的技术支持人员：它是什么意思，应当怎么做，什么情况下它是误报。
+
+`make docs` 按 `idcore/answers/findings` 中的规则及其文字生成本页，并有测试核对。
+[如何判定](explanation/findings.md)和[准确率](explanation/accuracy.md)另有专页（英文）。
+
+“未查出问题”只说明没有规则查出问题，并不证明所有消息都已送达。仅有 ID 缺失，也不证明消息丢失。
+
+## 检查哪些问题
+
+{table}
+下文中代码字体的名称是证据中的数值；粗体词是诊断的变体，或证据中 `also` 下的名称。
+""",
+        ("代码", "诊断", "级别"),
+        "级别：{severity}。{decided}",
+        {"error": "错误", "warning": "警告", "info": "提示"},
+        "{severity}；提示：{variants}",
+        ("含义", "怎么做", "何时是误报"),
+        "**{name}**（在其他句子之后）：{text}",
+        "**{name}**：{text}",
+        "生成一个例子：`{command}`。",
+    ),
+}
 
 _DECIDED = """\
 # How findings are decided
@@ -391,11 +456,15 @@ def clients() -> str:
     )
 
 
-def findings() -> str:
+def findings(lang: str = catalogue.ENGLISH) -> str:
     """The whole page of findings."""
-    rows = ((f"[{rule.code}](#{_anchor(rule)})", _name(rule), _severity(rule)) for rule in RULES.values())
-    table = reference.table(("code", "finding", "severity"), rows)
-    return "\n".join([_FINDINGS_HEAD.format(table=table), *(_rule(rule) for rule in RULES.values())])
+    page, words = _FINDINGS[lang], catalogue.words(lang)
+    rows = (
+        (f"[{rule.code}](#{slug(_title(rule, words))})", words(f"finding.{rule.code}"), _severity(rule, page))
+        for rule in RULES.values()
+    )
+    table = reference.table(page.columns, rows)
+    return "\n".join([page.head.format(table=table), *(_rule(rule, page, words) for rule in RULES.values())])
 
 
 def decided() -> str:
@@ -432,53 +501,46 @@ def decided() -> str:
     )
 
 
-def _severity(rule: Rule) -> str:
+def _severity(rule: Rule, page: _FindingsPage) -> str:
     info = ", ".join(f"`{variant}`" for variant in rule.info_variants)
-    return f"{rule.severity}; info: {info}" if info else rule.severity
+    severity = page.severities[rule.severity]
+    return page.info.format(severity=severity, variants=info) if info else severity
 
 
-def _name(rule: Rule) -> str:
-    """What the pages call a finding."""
-    return catalogue.words()(f"finding.{rule.code}")
+def _title(rule: Rule, words: Words) -> str:
+    """What the pages call a finding, and its code."""
+    return f"{words(f'finding.{rule.code}')} (`{rule.code}`)"
 
 
-def _title(rule: Rule) -> str:
-    return f"{_name(rule)} (`{rule.code}`)"
-
-
-def _anchor(rule: Rule) -> str:
-    """The address that GitHub gives the section: lower case, hyphens for spaces, no marks."""
-    return re.sub(r"[^\w -]", "", _title(rule).lower()).replace(" ", "-")
-
-
-def _rule(rule: Rule) -> str:
+def _rule(rule: Rule, page: _FindingsPage, words: Words) -> str:
     """The section of one code."""
     name, _, variant = rule.incident.partition("/")
     command = f"python -m idcore make incident {name} --variant {variant} --out {name}.log"
     if rule.of_store:
         command = f"python -m idcore make store --situation {name} --variant {variant} --out {name}"
-    parts = {
-        "What it says": [*_said(rule, "meaning"), *_further(rule)],
-        "What to do": _said(rule, "advice"),
-        "It is wrong if": _said(rule, "disproof"),
-    }
-    lines = [f"### {_title(rule)}", "", f"Severity: {_severity(rule)}. {rule.decided}", ""]
-    for label, said in parts.items():
-        lines += [f"{label}:", "", *(f"- {text}" for text in said), ""]
-    return "\n".join([*lines, f"Generate an example: `{command}`.", ""])
+    meanings = (*_said(rule, "meaning", page, words), *_further(rule, page, words))
+    said = (meanings, _said(rule, "advice", page, words), _said(rule, "disproof", page, words))
+    decided = words.template(f"decided.{rule.code}").format(**_FIGURES)
+    severity = page.severity.format(severity=_severity(rule, page), decided=decided)
+    lines = [f"### {_title(rule, words)}", "", severity, ""]
+    for label, texts in zip(page.labels, said, strict=True):
+        lines += [words("colon", name=label).rstrip(), "", *(f"- {text}" for text in texts), ""]
+    return "\n".join([*lines, page.example.format(command=command), ""])
 
 
-def _said(rule: Rule, part: str) -> Iterator[str]:
+def _said(rule: Rule, part: str, page: _FindingsPage, words: Words) -> Iterator[str]:
     """The sentences of a part: of the code, then of its variants."""
     for name in ("", *rule.variants, *rule.also):
         key = f"{part}.{rule.code}.{name}" if name else f"{part}.{rule.code}"
-        if catalogue.words().has(key):
-            yield (f"**{name}**: " if name else "") + _filled(catalogue.words().template(key))
+        if words.has(key):
+            text = _filled(words.template(key))
+            yield page.label.format(name=name, text=text) if name else text
 
 
-def _further(rule: Rule) -> Iterator[str]:
+def _further(rule: Rule, page: _FindingsPage, words: Words) -> Iterator[str]:
     for name in rule.also:
-        yield f"**{name}**, after the others: " + _filled(catalogue.words().template(f"also.{name}").removeprefix(". "))
+        text = _filled(words.template(f"also.{name}")).lstrip(". 。")
+        yield page.after.format(name=name, text=text)
 
 
 def _filled(template: str) -> str:
@@ -604,6 +666,7 @@ def main() -> None:
         FORMATS: formats(),
         CLIENTS: clients(),
         FINDINGS: findings(),
+        FINDINGS_ZH: findings("zh"),
         DECIDED: decided(),
         CLI: reference.commands(),
         TABLES: reference.tables(),

@@ -25,6 +25,7 @@ from idcore.answers.findings.registry import Scan, register
 from idcore.base.catalogue import en, languages, zh
 from idcore.base.catalogue import words as console
 from idcore.cli import docs
+from idcore.presentation import documents
 from idcore.presentation.html import findings as html
 from idcore.presentation.reader import Reader
 from idcore.presentation.terminal import scans
@@ -134,7 +135,12 @@ def are_as_declared(found: Iterable[Finding]) -> None:
 # ---- a rule that nothing else knows
 
 CODE = "even_pid"
-SAID = {"meaning": "{subject} has an even pid", "advice": "Make it odd.", "disproof": "Its pid is odd."}
+SAID = {
+    "meaning": "{subject} has an even pid",
+    "advice": "Make it odd.",
+    "disproof": "Its pid is odd.",
+    "decided": "The pid is even.",
+}
 SAID_ZH = {"meaning": "{subject} 的进程号是偶数", "advice": "改成奇数。", "disproof": "进程号是奇数。"}
 AT = datetime(2026, 11, 21, tzinfo=UTC)
 LOG = "\n".join(f"msgId=0A0000070D5818B4AAC2{1_000_000 + 10 * n:08X}{100 + n:04X}" for n in range(50))
@@ -146,7 +152,7 @@ def even(processes: Processes, _: Scan) -> Iterator[Finding]:
 
 
 def rule_of(**other: object) -> Rule:
-    given = {"rank": 65, "decided": "The pid is even.", "incident": "pid_erased/v4", "of_processes": even, **other}
+    given = {"rank": 65, "incident": "pid_erased/v4", "of_processes": even, **other}
     return Rule(CODE, "warning", **given)  # type: ignore[arg-type]
 
 
@@ -209,7 +215,7 @@ def test_a_rule_is_registered_once_and_with_a_predicate(even_pid: Rule) -> None:
         with pytest.raises(ValueError, match=CODE):
             register(wrong)
     with pytest.raises(ValueError, match="other"):
-        register(Rule("other", "fatal", 1, "", "", of_processes=even))
+        register(Rule("other", "fatal", 1, "", of_processes=even))
     assert list(RULES) == before
 
 
@@ -218,16 +224,27 @@ def test_a_rule_is_registered_once_and_with_a_predicate(even_pid: Rule) -> None:
 
 def test_the_pages_are_rendered_from_the_rules() -> None:
     assert docs.FINDINGS.read_text(encoding="utf-8") == docs.findings(), "make docs"
+    assert docs.FINDINGS_ZH.read_text(encoding="utf-8") == docs.findings("zh"), "make docs"
     assert docs.DECIDED.read_text(encoding="utf-8") == docs.decided(), "make docs"
 
 
-def test_every_message_of_every_rule_is_on_the_page() -> None:
-    page = docs.findings()
+@pytest.mark.parametrize("lang", docs._FINDINGS)
+def test_every_message_of_every_rule_is_on_the_page(lang: str) -> None:
+    page = docs.findings(lang)
     for part in words.SENTENCES:
-        for key, template in console("en").table(f"{part}.").items():
+        for key, template in console(lang).table(f"{part}.").items():
             assert key in COMMON or key.endswith(".unseen") or docs._filled(template) in page, key
-    for template in console("en").table("also.").values():
-        assert docs._filled(template.removeprefix(". ")) in page
+    for template in console(lang).table("also.").values():
+        assert docs._filled(template).lstrip(". 。") in page
+
+
+@pytest.mark.parametrize("lang", docs._FINDINGS)
+def test_the_section_of_a_code_is_in_the_page_of_each_language(lang: str) -> None:
+    found = documents.document("findings", lang)
+    assert found is not None and found.lang == lang
+    for code in RULES:
+        part = documents.section(found.text, code)
+        assert part is not None and part.startswith(f"### {console(lang)(f'finding.{code}')} (`{code}`)"), code
 
 
 # ---- evidence

@@ -186,9 +186,6 @@ register(
         "broker_clock",
         WARNING,
         55,
-        "In nearly all records of a broker, storeTimestamp is 1 s before bornTimestamp, or 2 s behind it, or more. "
-        "Copies that retries, delays and transactions make are left out. "
-        "Whose clock is off is shown by several producers, or by a consumer's clock (CONSUME_START_TIME).",
         "broker_clock/ahead",
         evidence=ClockEvidence,
         of_scan=broker_clock,

@@ -311,8 +311,6 @@ register(
         "broker_address_internal",
         WARNING,
         40,
-        "The address is loopback, 172.16/12, link-local or impossible, or its port is a node port (30000 to 32767). "
-        "At least one in 1,000 offsetMsgIds has it.",
         "broker_address_internal/loopback",
         evidence=InternalEvidence,
         of_processes=clear_producers,
@@ -326,8 +324,6 @@ register(
         "broker_moved",
         WARNING,
         50,
-        "Two addresses use the same port. The offsets of the second continue where those of the first stop, "
-        "or both take turns. Where times are known, the second starts after the end of the first.",
         "broker_moved/restarted",
         evidence=MovedEvidence,
         of_scan=moved,

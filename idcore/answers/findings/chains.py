@@ -322,7 +322,6 @@ register(
         "shared_fingerprint",
         ERROR,
         20,
-        "Two or more counters rise at the same time (`tracks`) and cannot be one counter.",
         "shared_fingerprint/two_containers",
         evidence=SharedEvidence,
         of_processes=of_chains,
@@ -334,11 +333,6 @@ register(
         "clock_back",
         ERROR,
         30,
-        "One of these holds:\n\n"
-        "- All IDs make one counter, and elapsed falls and rises again, with three IDs on either side. It falls by "
-        "more than 0.5 s, or 2 s for clients that write whole seconds.\n"
-        "- IDs have a time before the month.\n"
-        "- Ten IDs have the time 0.",
         "clock_back/two_seconds",
         evidence=ClockEvidence,
         of_processes=of_chains,
@@ -351,7 +345,6 @@ register(
         "restart",
         INFO,
         10,
-        "A counter segment begins near 0 after another one ended, sooner than a wrap could.",
         "restart/once",
         evidence=RestartEvidence,
         of_processes=of_chains,
@@ -363,7 +356,6 @@ register(
         "counter_wrap",
         INFO,
         20,
-        "An unrolled counter goes from 65,535 to 0.",
         "counter_wrap/once",
         evidence=WrapEvidence,
         of_processes=wraps,

@@ -462,7 +462,6 @@ register(
         "collision",
         ERROR,
         10,
-        "One msgId has copies that no broker made and that differ in topic, born time, born host, body or keys.",
         "collision/born_elsewhere",
         evidence=CollisionEvidence,
         of_scan=of_copies,
@@ -474,8 +473,6 @@ register(
         "duplicate_send",
         WARNING,
         10,
-        "Several brokers stored one msgId, or one normal topic has it several times with the same born time. "
-        "Or it has several successful SendResults with different offsetMsgIds in one normal topic.",
         "duplicate_send/another_broker",
         evidence=DuplicateEvidence,
         of_scan=of_copies,
@@ -487,8 +484,6 @@ register(
         "id_confusion",
         WARNING,
         30,
-        "A label that should have a msgId has an offsetMsgId. There is one finding for each label and application. "
-        "Behind `msgId=` of a MessageExt it is info, and where it is the only ID that a client prints.",
         "id_confusion/application",
         evidence=ConfusionEvidence,
         of_scan=of_names,
@@ -501,7 +496,6 @@ register(
         "stored_copies",
         INFO,
         30,
-        "One msgId has several offsetMsgIds, and no rule above explains them.",
         "stored_copies/consumer_retry",
         evidence=CopiesEvidence,
         of_scan=of_copies,

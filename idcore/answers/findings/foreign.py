@@ -115,8 +115,6 @@ register(
         "foreign_maker",
         INFO,
         50,
-        "The IDs have constants of another client, or a loader with its top bit set. "
-        "Or the loader is the first rand() after a start in the 31 days before the first ID.",
         "foreign_maker/go",
         evidence=MakerEvidence,
         of_processes=foreign_makers,

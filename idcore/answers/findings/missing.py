@@ -271,8 +271,6 @@ register(
         "missing_ids",
         WARNING,
         20,
-        "The unrolled counter has gaps, which are judged by their widths ([how](explanation/findings.md)). "
-        "A sample, and counters that items of batches used, are info.",
         "missing_ids/an_outage",
         evidence=MissingEvidence,
         of_processes=missing_ids,

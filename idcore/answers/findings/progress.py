@@ -347,8 +347,6 @@ register(
         "group_stalled",
         WARNING,
         12,
-        f"A topic went on for {limits.STILL_MS // 60_000} minutes behind all that a group has passed of it, with at "
-        f"least {limits.STILL_MESSAGES} messages.",
         "group_stalled/stopped",
         evidence=StalledEvidence,
         of_scan=stalled,
@@ -361,8 +359,6 @@ register(
         "group_skipped",
         WARNING,
         14,
-        "A group's offset is below the first offset of its queue, or above the end offset. Or it has none in a queue "
-        "of a topic that it reads.",
         "group_skipped/beyond_end",
         evidence=SkippedEvidence,
         of_scan=skipped,
@@ -374,7 +370,6 @@ register(
         "topic_unread",
         WARNING,
         19,
-        "A topic has messages, and no consumer group has an offset in it. Other topics of the store have groups.",
         "topic_unread/plain",
         evidence=UnreadEvidence,
         of_scan=unread,

@@ -63,7 +63,6 @@ class Rule:
     code: str
     severity: str
     rank: int  # among the rules of this severity, the least first
-    decided: str  # how, for docs/findings.md
     incident: str  # name/variant of a story in idcore.simulate.incidents of which it is true
     of_processes: OfProcesses | None = None
     of_scan: OfScan | None = None

@@ -300,8 +300,6 @@ register(
         "poison_message",
         WARNING,
         13,
-        f"One queue of a group stays at a message for {limits.STILL_MS // 60_000} minutes, while its other queues go "
-        f"on. Or a few of its messages failed in {limits.POISON_RETRIES} retries and more.",
         "poison_message/blocks",
         evidence=PoisonEvidence,
         of_scan=poison,
@@ -313,8 +311,6 @@ register(
         "retry_storm",
         WARNING,
         15,
-        f"At least {limits.STORM_TRIES} attempts of a group failed within some minutes: {limits.RISE_TIMES} times as"
-        " many for each message as at other times.",
         "retry_storm/outage",
         evidence=FailuresEvidence,
         of_scan=storms,
@@ -325,8 +321,6 @@ register(
         "dead_letters",
         WARNING,
         16,
-        f"At least {limits.DEAD_LETTERS} messages of a group became dead letters within some minutes: "
-        f"{limits.RISE_TIMES} times as many as at other times.",
         "dead_letters/sudden",
         evidence=FailuresEvidence,
         of_scan=dead_letters,

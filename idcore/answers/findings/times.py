@@ -301,8 +301,6 @@ register(
         "several_months",
         INFO,
         5,
-        "Lines show IDs of one process in several months, and their elapsed overlaps. An ID does not say its month, so "
-        "the scan gives all of them the month of most. It judges no order, gap, restart or age of this process.",
         "several_months/forty_days",
         evidence=MonthsEvidence,
         of_processes=several_months,
@@ -311,8 +309,6 @@ register(
         "zone_mismatch",
         WARNING,
         100,
-        "Lines prove a zone (born times or prefixes) that differs from `--zone`, or from that of most IDs. "
-        "Clients that count months in UTC wherever they run are left out.",
         "zone_mismatch/one_in_utc",
         evidence=ZoneEvidence,
         of_processes=zones,
@@ -322,7 +318,6 @@ register(
         "elapsed_impossible",
         WARNING,
         110,
-        "An ID has more milliseconds than 31 days and a second, and no clock that was set back explains it.",
         "elapsed_impossible/dotnet",
         evidence=ElapsedEvidence,
         of_processes=impossible,
@@ -332,8 +327,6 @@ register(
         "expired",
         INFO,
         60,
-        "The IDs are more than 72 hours older than the last deletion run (04:00). "
-        "That is the default of brokers, and an assumption here: the messages are probably deleted.",
         "expired/five_days",
         evidence=ExpiredEvidence,
         of_processes=expired,
