@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser.harness import Console, Visit, chromium, console, launch, visit
+
+LOG_LINES = 60  # of a console, in the report of a test that failed
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """The report of a test that failed has the last lines of its console's log."""
+    report = yield
+    for name, value in getattr(item, "funcargs", {}).items() if report.failed else ():
+        if isinstance(value, Console):
+            report.sections.append((f"Log of {name}", "\n".join(value.said().splitlines()[-LOG_LINES:])))
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ CANCEL_ABOVE_TABLE = """() => {
   const table = document.querySelector(".mq-table");
   return cancel && table && cancel.getBoundingClientRect().top < table.getBoundingClientRect().top;
 }"""
-SCAN = 90_000  # milliseconds: the first scan waits for Spark
+SCAN = 240_000  # milliseconds: the first scan, and the first that goes on, wait for Spark
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +38,10 @@ def running(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Co
         yield found
 
 
-def wait_for(runs: Runs, states: set[str], seconds: float) -> Run:
-    """The newest run, once it is in one of the states."""
+def wait_for(runs: Runs, states: set[str], seconds: float, after: int = 0) -> Run:
+    """The newest run, once it is in one of the states and there are more than so many."""
     deadline = time.monotonic() + seconds
-    while not ((found := runs.list()) and found[0].state in states):
+    while not (len(found := runs.list()) > after and found[0].state in states):
         assert time.monotonic() < deadline, [(run.state, run.error) for run in found]
         time.sleep(0.05)
     return found[0]
@@ -152,7 +152,8 @@ def names_new_errors(tab: Visit, log: Path) -> None:
 
 def test_files_are_followed_and_every_page_draws_itself_again(browser: Browser, running: Console, logs: Path) -> None:
     runs = Runs(running.runs)
-    followed = logs / f"followed{len(runs.list())}"  # of this try alone
+    others = len(runs.list())
+    followed = logs / f"followed{others}"  # of this try alone
     followed.mkdir()
     (followed / "app.log").write_text(log(100), encoding="utf-8")
     with visit(browser, running.url) as tab:
