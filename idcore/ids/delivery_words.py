@@ -15,21 +15,25 @@ _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("failed", ("consumeMessage return null", "consumeMessage Orderly return not OK", "Prepare to redeliver")),
     ("failed", ("Message listener raised an exception", "sendMessageBack exception", "to send message back")),
     ("failed", ("failedMessage=GenericMessage",)),  # of Spring's MessagingException, with the headers of the message
+    ("failed", ("ConsumeResult.FAILURE",)),
     ("failed", ("RECONSUME_LATER", "SUSPEND_CURRENT_QUEUE_A_MOMENT", "ConsumeRetryLater", "ReconsumeLater")),
     ("unacked", ("Failed to ack message", "bad receipt handle on ack", "ackMessage fail")),
     ("acked", ("ack message successfully", "Ack message successfully", "CONSUME_SUCCESS", "ConsumeSuccess")),
-    ("acked", ("ConsumeOrderlyStatus.SUCCESS",)),
+    ("acked", ("ConsumeOrderlyStatus.SUCCESS", "ConsumeResult.SUCCESS", "Action.CommitMessage")),
 )
 # `failed=0` counts something, and so does 失败次数：0. A name that ends in a count says how often, not that it did not.
 # Behind a colon at a line's end the reason follows in the next line; behind = there is none.
 _NO_COUNT = r"(?!(?:ed)?\s?(?:[=:]\s?(?:\d+\b|false|null|none)|=\s?(?:[,;]|$)))"
-_NOT_NONE = r"(?!(?:次数|数|信息|原因)?\s?(?:[=:：]\s?(?:0(?!\d)|null|none|无)|=\s?(?:[,，;；]|$)))(?!率)"
+_NOT_NONE = r"(?!(?:次数|数|信息|原因|码)?\s?(?:[=:：]\s?(?:0(?!\d)|null|none|无)|=\s?(?:[,，;；]|$)))(?!率)"
 _FAILED = r"(?<!without )(?<!no )(?<![-_])(?:fail|failed|failure|fails|exception|error)\b(?![-_]| (?:handler|code))"
 _IS = r"""["']?\s?[=:：]\s?["']?"""
+_CELL = r"(?:[,\t|]|(?:status|state|状态)[\"']?[=:：])[ \"']{0,2}"
+_FAR = 200  # characters between a consumer's word and its result
 _MESSAGE = r"(?:(?:the|this|an?|mq|rocketmq) ){0,2}(?:messages?|msgs?)\b"
 _ENDED_WELL = r"(?:success(?:ful(?:ly)?)?|succeeded|completed|ok)\b"
+_LABEL = r"[^\w\n]{0,3}(?:msg|message|消息)[ _]?id\W{0,4}#"  # an ID behind its name
 _FAILURES, _SUCCESSES = "fail|exception|error", "success|succeeded|completed|ok"
-_NOT_YET = r"(?<!not )(?<!n't )(?<!never )(?<!not yet )(?<!cannot )(?<!not been )(?<!\bbe )(?<!waiting to )"
+_NOT_YET = r"(?<!not )(?<!n't )(?<!never )(?<!not yet )(?<!cannot )(?<!not been )(?<!\bbe )(?<!\bwill )(?<!waiting to )"
 _NO_ANSWER = r"(?! yet)(?! (?:an? |the )?(?:ack|response|reply|result|send)\b)"  # what a producer receives
 _UNDONE = "".join(
     f"(?<!{word})"
@@ -51,7 +55,7 @@ _UNDONE = "".join(
     )
 )
 # Of consumers, groups, places and amounts it is no delivery that is spoken of.
-_CONSUME = f"{_UNDONE}消费(?!者|组|端|方|进度|位点|堆积|延迟|线程|队列|点位|能力|速度)"
+_CONSUME = f"{_UNDONE}消费(?!者|组|端|方|进度|位点|堆积|延迟|线程|队列|点位|能力|速度|不[到了上]|超时[时阈配设参])"
 _ASKED = "(?:吗|(?<![什怎])么|了没有?)"  # how a question ends without its sign
 # What would be, and what is asked, is not said: these clauses count for nothing. A blank parts Chinese fields of a log.
 _NOT_SAID = re.compile(
@@ -91,21 +95,42 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         ),
         (
             "skipped",
+            "before|already",
+            r"(?<!not )(?<!never )(?<!n't )\b(?:been|was|were) (?:consumed|processed|handled) (?:before|already)\b",
+        ),
+        (
+            "skipped",
             "ignor|discard|dropp",
-            r"\bduplicated?\b[^=:\n]{0,30}\b(?:ignor|discard|dropp)\w+|\bignor\w+ (?:\w+ )?(?:duplicat|repeat)",
+            r"\bduplicated?\b[^=:\n]{0,30}\b(?:ignor|discard|dropp)\w+|\bignor\w+ (?:\w+ )?(?:duplicat|repeat)"
+            rf"|\b{_NOT_YET}(?:ignor|discard)(?:e|ed|ing|s)? {_MESSAGE}",
         ),
         ("skipped", "重复", "(?<!防止)(?<!避免)(?<!无)(?:重复消费|重复的?消息|消息重复)(?!校验|检查|次数)"),
         (
             "skipped",
-            "过|忽略",
-            f"已(?:经)?(?:被)?(?:消费|处理)过|{_UNDONE}(?<!会)跳过|忽略(?:该|此|本|这)?(?:条)?(?:重复)?(?:的)?消息",
+            "过|忽略|丢弃|放弃|无需|返回",
+            f"已(?:经)?(?:被)?(?:成功)?(?:消费|处理)(?:过|[,，、 ]{{1,2}}(?:直接|立即)?返回)|{_UNDONE}(?<!会)跳过"
+            f"|{_UNDONE}(?<!不要)(?:忽略|丢弃)(?:该|此|本|这)?(?:条)?(?:重复)?(?:的)?消息|{_UNDONE}放弃消费"
+            "|无需(?:再次|重复|再)(?:消费|处理)",
         ),
         ("failed", _FAILURES, rf"\bconsum\w{{0,4}}\b[^=:\n]{{0,40}}\b(?<!not ){_FAILED}{_NO_COUNT}"),
         (
             "failed",
             "result|status",
-            rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:fail|error|exception|later|retry|reconsume)",
+            rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:fail|error|exception|later|retry|reconsume|false\b)",
         ),
+        ("failed", "later", rf"\b{_NOT_YET}(?:re)?consume(?: \w{{1,20}}){{0,2}} later\b"),
+        (
+            "failed",
+            "timeout|timed out",
+            rf"\b{_NOT_YET}consum(?:e|ing|ption) (?:timeout|timed out)\b(?! ?\d){_NO_COUNT}",
+        ),
+        (
+            "failed",
+            "action",
+            rf"\bconsum[^\n]{{0,{_FAR}}}\baction{_IS}fail(?:ed|ure)?\b|\baction{_IS}(?:action\.)?reconsumelater",
+        ),
+        ("failed", "consume_", rf"{_CELL}consume_fail(?:ed|ure)?\s?(?:[,;\t|]|\Z)"),
+        ("failed", "onmessage", rf"\bonmessage\b[^=:\n]{{0,20}}\b{_FAILED}{_NO_COUNT}"),
         (
             "failed",
             f"{_FAILURES}|unable|could not|cannot",
@@ -116,22 +141,43 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             "failed",
             _FAILURES,
-            rf"\b(?:process|handl)\w{{1,3}} {_MESSAGE}[^=:\n]{{0,20}}\b(?<!not ){_FAILED}{_NO_COUNT}",
+            rf"\b(?:process|handl)\w{{0,3}} {_MESSAGE}[^=:\n]{{0,20}}\b(?<!not ){_FAILED}{_NO_COUNT}",
         ),
         (
             "failed",
-            "失败|异常|出错|报错|不成功",
+            "失败|异常|出错|报错|不成功|错误|超时",
             f"(?:{_CONSUME}[^\n成功，。,;；]{{0,10}}|(?:处理消息|消息处理)[^\n成功，。,;；]{{0,4}})"
-            f"(?:失败|异常|出错|报错|不成功){_NOT_NONE}",
+            f"(?:失败|异常|出错|报错|不成功|错误|超时(?![时阈配设参])){_NOT_NONE}"
+            f"|(?<!事务)(?<!发送)处理(?:失败|异常|出错|报错){_LABEL}",
         ),
+        ("failed", "稍后", f"{_CONSUME}[^\n。;；]{{0,60}}稍后(?:再|重)试|稍后(?:再|重新)(?:次)?消费"),
+        ("failed", "消费", f"消费(?:结果|状态)(?:为|是)?{_IS}(?:false|fail|error)"),
         (
             "acked",
             _SUCCESSES,
             rf"\b(?<!to ){_NOT_YET}consum\w{{0,4}}\b[^=:\n]{{0,20}}\b(?<!not )(?<!un){_ENDED_WELL}{_NO_COUNT}",
         ),
-        ("acked", "result|status", rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:success|ok\b)"),
-        ("acked", "success", rf"\b{_NOT_YET}success(?:ful|fully)? (?:consum|(?:process|handl)\w{{1,3}} {_MESSAGE})"),
+        ("acked", "result|status", rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:success|ok\b|true\b)"),
+        ("acked", "消费", f"消费(?:结果|状态)(?:为|是)?{_IS}(?:true|success|ok\\b)"),
+        (
+            "acked",
+            "action",
+            rf"\bconsum[^\n]{{0,{_FAR}}}\baction{_IS}success\b|\baction{_IS}(?:action\.)?commitmessage",
+        ),
+        ("acked", "consume_", rf"{_CELL}consume_(?:ok|success)\s?(?:[,;\t|]|\Z)"),
+        (
+            "acked",
+            "ack",
+            rf"(?<![\w-])(?:ack|acked|acknowledged)(?: {_MESSAGE})? {_ENDED_WELL}{_NO_COUNT}|(?<![a-z])ack成功",
+        ),
+        (
+            "unacked",
+            "ack",
+            rf"(?<![\w-])ack(?: {_MESSAGE})? {_FAILED}{_NO_COUNT}|\b(?:failed|unable) to ack\b|(?<![a-z])ack失败",
+        ),
+        ("acked", "success", rf"\b{_NOT_YET}success(?:ful|fully)? (?:consum|(?:process|handl)\w{{0,3}} {_MESSAGE})"),
         ("acked", "processed|handled", rf"{_MESSAGE}[^=:\n]{{0,60}}\b(?:processed|handled) {_ENDED_WELL}"),
+        ("acked", _SUCCESSES, rf"\b(?<!to )(?:process|handle) {_MESSAGE} {_ENDED_WELL}{_NO_COUNT}"),
         (
             "acked",
             "成功|完成|完毕",
@@ -142,7 +188,18 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
             "receiv|consum|recv|subscribe callback",
             rf"\b{_NOT_YET}(?:(?:receiv|consum)(?:e|ed|es|ing)|recv(?:ed)?)\b{_NO_ANSWER}|subscribe callback",
         ),
+        (
+            "received",
+            "pulled|polled|fetched|got|get|onmessage",
+            rf"\b{_NOT_YET}(?:pulled|polled|fetched|got|get(?= \d))(?: \d{{1,4}})?(?: new)? {_MESSAGE}(?! ?id| ?queue)"
+            r"|\bonmessage\b",
+        ),
         ("received", "消费|收到|接收", f"{_CONSUME}(?!失败|异常)|{_UNDONE}(?:收到|接收)(?!者|组|端|方)"),
+        (
+            "received",
+            "到|处理",
+            f"{_UNDONE}(?:监听|获取|拉取|接)到(?:一条|新|新的|mq|rocketmq){{0,2}}\\s?消息(?!\\s?id|编号)|(?:开始|正在)处理(?:该|此|这条)?消息",
+        ),
     )
 )
 # An ID, which words may stand on both sides of, with the sign behind its name; and every other name with its value.
@@ -165,7 +222,9 @@ MARKS = re.compile(
     r"|messagetrack|%dlq%|%retry%|sub(?:after|before)\b|failedmessage=|recall_?\s?handle"
     r"|pop_ck|receipt_?\s?handle|expire msg back|redeliver|message back|\bskip|already (?:processed|handled)"
     r"|essagethread_|messagelistener|消费|收到|接收|跳过|重试|重复|忽略|处理"
-    r"|duplicate|\bnack|\b(?:process|handl)\w{1,3} "
+    r"|duplicate|\bn?ack(?:s|ed)?\b|ack(?:成功|失败)|\b(?:process|handl)\w{0,3} |onmessage|\baction\W|commitmessage"
+    r"|(?:been|was) (?:consum|process|handl)|(?:ignor|discard)\w* |丢弃|监听到|获取到|拉取到|接到"
+    r"|(?:pulled|polled|fetched|got|get \d+)(?: new)? m"
 )
 # Some logs cut ConsumeMessageThread_1 in front. SendMessageThread_1 and PullMessageThread_1 are threads of brokers.
 _LISTENS = re.compile(

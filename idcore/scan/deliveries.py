@@ -49,10 +49,28 @@ _WORDS = (
     *(b"NOT_AVAILABLE", b"_TIMEOUT", b"sendStatus=1", b"sendStatus=2", b"sendStatus=3"),
     *(
         word.encode(name)
-        for word in ("消费", "收到", "接收", "跳过", "重复", "忽略", "处理")
+        for word in (
+            "消费",
+            "收到",
+            "接收",
+            "跳过",
+            "重复",
+            "忽略",
+            "处理",
+            "丢弃",
+            "听到",
+            "取到",
+            "接到",
+            "ack成功",
+            "ACK成功",
+            "ack失败",
+            "ACK失败",
+        )
         for name in ("utf-8", "gbk")
     ),
-    *(b"rocess", b"andl", b"uplicate", b"nack"),
+    *(b"rocess", b"andl", b"uplicate", b"nack", b"nMessage", b"ommitMessage", b"gnor", b"iscard", b"een consumed"),
+    *(b"ack suc", b"ACK suc", b"Ack suc", b"ack fail", b"ACK fail", b"Ack fail", b"ack ok", b"acked ", b"to ack"),
+    *(b"ulled ", b"olled ", b"etched ", b"got ", b"Got ", b"Get "),
 )
 # What mqadmin tells of a group that has passed a message. What it tells of others is no event: the status says it.
 _TRACKED = {"CONSUMED": "received"}

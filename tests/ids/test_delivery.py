@@ -17,12 +17,82 @@ from idcore.ids.delivery import Delivery, DeliveryReader, DeliveryText, deliveri
 from idcore.ids.delivery_sentences import by_message, sentences, short_text
 from idcore.ids.delivery_words import word_of
 from idcore.ids.receipts import Recall, Receipt
+from idcore.scan.deliveries import DeliveryLook
 
 ID, OFFSET = "0A141E28126418B4AAC26531F659001F", "0A09000200002A9F00000000000AAE60"
 COPY = "0A09000200002A9F00000000000AB0C3"
 CLIENT = "01B2F5ABE17438000106BA349200000000"
 HANDLE = "194 1722325671049 600000 0 0 broker-b 1 194 5228468"
 AT = "2025-05-20 15:36:13.157  WARN 17592 --- [essageThread_1] a.r.s.s.DefaultRocketMQListenerContainer : "
+
+
+# What listeners of public projects print, and what only looks like it: constants of enums, repeats, time-outs.
+APPLICATIONS = [
+    ("acked", None, "INFO RMQNormalListener - consume message 5d - MessageId:ID, QueueId:6, action:SUCCESS, group:x"),
+    ("failed", None, "INFO RMQNormalListener - consume message 5d - MessageId:ID, QueueId:6, action:FAILURE, group:x"),
+    ("failed", None, "msgId:ID action=ReconsumeLater"),
+    ("acked", None, "msgId:ID action=CommitMessage"),
+    ("acked", None, "消费返回 Action.CommitMessage msgId=ID"),
+    ("failed", None, "msgId:ID consumeResult=ConsumeResult.FAILURE"),
+    ("acked", None, "msgId:ID return ConsumeResult.SUCCESS"),
+    ("", None, "user login action=success msgId=ID"),
+    ("received", None, "consume group=x action=failover msgId=ID"),
+    ("failed", None, "consume later, msgId=ID"),
+    ("failed", None, "the same message is considered consuming, try consume later dedupKey : x, ID, RedisPersit"),
+    ("", None, "message ID will consume later"),
+    ("failed", None, "消费 msgId=ID 稍后重试"),
+    ("failed", None, "msgId=ID 稍后重新消费"),
+    ("", None, "发送失败，稍后重试 msgId=ID"),
+    ("", None, "消费者组不存在，稍后再试 msgId=ID"),
+    ("skipped", None, "message has been consumed before! dedupKey = x, msgId : ID , so just ack."),
+    ("", None, "message ID has not been consumed before"),
+    ("", None, "message ID hasn't been processed already"),
+    ("skipped", None, "放弃消费 msgId=ID"),
+    ("skipped", None, "msgId=ID 幂等校验不通过，消息已消费，直接返回"),
+    ("skipped", None, "消息已处理，无需重复处理 msgId=ID"),
+    ("skipped", None, "丢弃消息 ID"),
+    ("", None, "不要丢弃消息 ID"),
+    ("skipped", None, "ignore message ID"),
+    ("skipped", None, "discard this message ID"),
+    ("failed", None, "消费超时 msgId=ID"),
+    ("", None, "消费超时时间 15 分钟 msgId=ID"),
+    ("", None, "消费超时阈值15 msgId=ID"),
+    ("failed", None, "consume timeout msgId=ID"),
+    ("", None, "消息ID消费不到"),
+    ("", None, "消费不到消息ID"),
+    ("", None, "消费不了 msgId=ID"),
+    ("failed", None, "msgId=ID 消费结果: false"),
+    ("acked", None, "msgId=ID 消费结果: true"),
+    ("failed", None, "consume result: false, msgId=ID"),
+    ("acked", None, "consume result: true, msgId=ID"),
+    ("failed", None, "T1001,ID,order,cg,CONSUME_FAILED,3"),
+    ("failed", None, "msgId=ID, status: CONSUME_FAILED"),
+    ("acked", None, "msgId=ID, status: CONSUME_OK"),
+    ("", None, "status=consume_failed_count, msgId=ID"),
+    ("failed", None, "process message failed msgId=ID"),
+    ("acked", None, "process message success msgId=ID"),
+    ("failed", None, "处理消息发生错误 msgId=ID"),
+    ("failed", None, "文档处理失败, msgId=ID, documentId=1"),
+    ("failed", None, "业务处理异常，消息id：ID"),
+    ("", None, "本地事务处理失败，msgId=ID"),
+    ("", None, "发送处理失败，msgId=ID"),
+    ("acked", None, "ack success, msgId=ID"),
+    ("acked", None, "消息ACK成功 msgId=ID"),
+    ("unacked", None, "ack失败 msgId=ID"),
+    ("unacked", None, "ack message failed, msgId=ID"),
+    ("", None, "rollback success msgId=ID"),
+    ("", None, "did not ack message ID"),
+    ("received", None, "[onMessage] msgId=ID"),
+    ("failed", None, "onMessage error, msgId=ID"),
+    ("received", None, "监听到消息 msgId=ID"),
+    ("received", None, "拉取到消息 msgId=ID"),
+    ("received", None, "pulled message ID"),
+    ("received", None, "Get 1 message: msgId=ID"),
+    ("", None, "没有获取到消息 ID"),
+    ("", None, "发送消息 获取到消息id ID"),
+    ("", None, "got message id ID from send"),
+    ("received", None, "开始处理消息 msgId=ID"),
+]
 
 
 def only(text: str) -> Delivery:
@@ -426,6 +496,7 @@ def test_a_line_cut_in_its_id_keeps_its_topic_and_try(msg_id: str) -> None:
         ("", None, "2023-08-24 20:21:08 INFO ReplyMessageThread_1 - the msgId=ID"),
         ("", None, "received response for msgId=ID"),
         ("", None, "message ID will be consumed after 10 s"),
+        *APPLICATIONS,
     ],
 )
 def test_the_words_of_applications_say_what_happened_and_never_the_opposite(
@@ -434,6 +505,16 @@ def test_the_words_of_applications_say_what_happened_and_never_the_opposite(
     found = list(deliveries([text.replace("ID", ID)]))
     assert [one.event for one in found if one.event] == ([event] if event else [])
     assert tries in (None, *(one.tries for one in found))
+
+
+@pytest.mark.parametrize("form", [text for event, _, text in APPLICATIONS if event])
+def test_a_scan_reads_the_words_that_decode_reads(form: str) -> None:
+    """It tells by some bytes that a text has none of them."""
+    look = DeliveryLook(whole=True)
+    look.take("app.log", 0, form.replace("ID", ID).encode())
+    look.end()
+    (decoded,) = [one for one in deliveries([form.replace("ID", ID)]) if one.event]
+    assert [one.delivery for one in look.told] == [decoded]
 
 
 MESSAGE = f'{{"messageView":{{"msgId":"{ID}","properties":{{"UNIQ_KEY":"{ID}"}}}},"messageTrackList":[%s]}}' % (
