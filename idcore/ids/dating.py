@@ -249,7 +249,7 @@ class Voting:
             settled = _of_one_year(years, self._clock, self._within(self._lasts))
             by_others = settled is not None
             votes = {(YEAR, start): vote for (_, start), vote in (settled or years).items()}
-        joined = _joined(_layout(key), votes, self._clock, zone)
+        joined = _joined(_layout(key), _less_refuted(votes, _layout(key)), self._clock, zone)
         return replace(joined, by_others=by_others, is_apart=key in self._apart)
 
     def _within(self, texts: Iterable[Hashable]) -> tuple[int, int] | None:
@@ -373,6 +373,22 @@ def _joined(
         cut = bool(behind) and not little  # little-endian months begin a day before the one before has ended
         joined.append((until, replace(month, length_ms=min(month.length_ms, *behind)) if cut else month))
     return _Process(clock, tuple(joined), best, spans[-1][1], is_assumed)
+
+
+def _less_refuted(votes: dict[tuple[int, int], _Votes], layout: Layout) -> dict[tuple[int, int], _Votes]:
+    """Votes without those of a time beside an ID that its own bornTimestamp, elsewhere, puts in another month.
+
+    An ID has one month, and no other of its process has its elapsed.
+    """
+    borns = [(_label(start, layout), vote) for (kind, start), vote in votes.items() if kind == BORN]
+    return {
+        (kind, start): vote
+        for (kind, start), vote in votes.items()
+        if kind == BORN
+        or not any(
+            month != _label(start, layout) and (born.low == vote.low or born.high == vote.high) for month, born in borns
+        )
+    }
 
 
 def _add(some: dict[tuple[int, int], _Votes], votes: dict[tuple[int, int], _Votes]) -> None:

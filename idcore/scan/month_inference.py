@@ -194,7 +194,7 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, input_evidence: I
     keys = len(words)
     little = codes.are(words, codes.EARLY)
     votes_of_keys = _votes_of(words, votes, little, months.calendar, input_evidence)
-    votes_of_keys, assumed = _less_assumed(votes_of_keys, keys)
+    votes_of_keys, assumed = _less_assumed(_less_refuted(votes_of_keys), keys)
     zone, source, fixed = _zones(votes_of_keys, little, input_evidence)
     if not len(votes_of_keys.row):
         none = np.zeros(keys + 1, np.int64), np.zeros((0, 3), np.int64)
@@ -320,6 +320,29 @@ def _of_own_year(row: np.ndarray, packed: np.ndarray, high: np.ndarray, calendar
 def _months_of(packed: np.ndarray, calendar: np.ndarray) -> np.ndarray:
     """The rows of the calendar of votes."""
     return np.searchsorted(calendar[:, UTC_START], (packed >> 2) * MINUTE + 14 * HOUR, side="right") - 1
+
+
+def _less_refuted(votes: _Votes) -> _Votes:
+    """The votes without those of a time beside an ID that its own bornTimestamp, elsewhere, puts in another month.
+
+    An ID has one month, and no other of its process has its elapsed.
+    """
+    row, month, born = votes.row, votes.month, votes.kind == BORN
+    if not born.any() or born.all():
+        return votes
+    keys = int(row.max()) + 1
+    has_born, first, last = np.zeros(keys, np.bool_), np.full(keys, 1 << 62), np.full(keys, -1)
+    has_born[row[born]] = True
+    np.minimum.at(first, row, month)
+    np.maximum.at(last, row, month)
+    some = np.flatnonzero(has_born[row] & (first[row] < last[row]))  # few processes have several months
+    refuted = np.zeros(len(row), np.bool_)
+    for elapsed in (votes.low, votes.high) if len(some) else ():
+        _, same = np.unique(np.column_stack([row[some], elapsed[some]]), axis=0, return_inverse=True)
+        proved = np.full(len(some), -1)
+        proved[same[born[some]]] = month[some[born[some]]]
+        refuted[some] |= ~born[some] & (proved[same] >= 0) & (proved[same] != month[some])
+    return _Votes(*(getattr(votes, name)[~refuted] for name in votes.__slots__))
 
 
 def _less_assumed(votes: _Votes, keys: int) -> tuple[_Votes, np.ndarray]:
