@@ -58,6 +58,8 @@ _OTHER_FIELDS = (
     ("topic", "topic:{", re.compile(r"\btopic:\{[^{}]{0,200}?name:\s{0,2}\"([^\"]{1,255})\"")),
     ("group", "group:{", re.compile(r"\bgroup:\{[^{}]{0,200}?name:\s{0,2}\"([^\"]{1,255})\"")),
     ("topic", "Topic[", re.compile(r"\bTopic\[([^\]]{1,255})\]")),
+    ("topic", "主题", re.compile(r"主题\s?[=:：]\s?([^\s,，;；]{1,255})")),
+    ("group", "组", re.compile(r"(?:消费者?|订阅)组\s?[=:：]\s?([^\s,，;；]{1,255})")),
     ("reconsumetimes", "RetryTimes[", re.compile(r"RetryTimes\[(\d{1,6})\]")),
 )
 _LOCAL = r"[=:]\s{1,24}(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})"
@@ -92,9 +94,27 @@ _LONGEST_HEAD = 1 << 10
 _KNOWN = (
     r"offset ?(?:msg)?id|msg ?id|topic|tags|keys|queue ?id|queue ?offset|commitlog ?offset|reconsume ?times|uniq_?key"
     r"|born ?timestamp|store ?timestamp|born ?host|store ?host|sys(?:tem)? ?flag|properties|message ?(?:body ?path|id)"
-    r"|broker ?name|store ?size|send ?status|body ?crc|delivery ?attempt|toString\(\)"
+    r"|broker ?name|store ?size|send ?status|body ?crc|delivery ?attempt|toString\(\)|consumer ?group"
+    r"|retry ?(?:times|count)|消息 ?(?:id|编号)|主题|消费者?组|订阅组|重试次数|重新消费次数"
 )
-_FIELD_LINE = re.compile(rf"""(?i)\s{{0,60}}["']?({_KNOWN})["']?\s{{0,24}}[=:]""")
+_FIELD_LINE = re.compile(rf"""(?i)\s{{0,60}}["']?({_KNOWN})["']?\s{{0,24}}[=:：]""")
+# An alarm: a heading that says how a delivery ended, and fields of any name below it.
+_LONGEST_HEADING, _FARTHEST = 100, 12
+_HEADING_WORDS = (
+    "失败",
+    "异常",
+    "成功",
+    "超时",
+    "跳过",
+    "ailed",
+    "ailure",
+    "rror",
+    "uccess",
+    "FAIL",
+    "ERROR",
+    "kipped",
+)
+_ANY_FIELD = re.compile(r"[^\w\n]{0,8}\w[\w ()（）/-]{1,24}[^\w\n:：]{0,3}[:：]")
 _INSIDE = re.compile(r"""\s{0,60}(?:["']?[\w.()-][\w .()-]{0,60}["']?\s{0,24}[=:]|[\])}]|$)""")
 # A field of JSON on a line of its own, of any name: one goes on where another was.
 _JSON_FIELD = re.compile(r"""\s{0,60}"[\w.-]{1,60}"\s?:""")
@@ -105,6 +125,8 @@ _FIRST_POP = "1ST_POP_TIME"
 _TRACED = {("SubAfter", "suc"): "acked", ("SubAfter", "fai"): "failed"} | {
     ("SubBefore", status): "received" for status in ("suc", "fai", "")
 }
+_TRACE_ROW = re.compile(r"[|\t>,] {0,8}(SubBefore|SubAfter) {0,8}(?=[|\t<,]|\Z)")
+_TRACE_STATUS = re.compile(r"(?i)[|\t>,] {0,8}(suc|fai)[a-z]{0,6} {0,8}(?=[|\t<,]|\Z)")
 # Such a topic without a name in front: in a cell of a table, and as a broker writes that it stores a dead letter.
 _COPY_CELL = re.compile(r"(?:\A|[\t,>]|\| ?|to DLQ )(\"?)(%(?:RETRY|DLQ)%[\w%.+-]{1,255})\1(?=\Z| ?\||[\t,<])")
 # Marks of a quoted mail or a comment in front of a line.
@@ -194,6 +216,7 @@ class DeliveryReader:
         self._last: tuple[str, ...] = ()  # of the message that tracks belong to
         self._passed = ""  # a later line with an id that says nothing else
         self._tracks = Tracks()
+        self._heading: tuple[int, str] | None = None  # of an alarm, fields alone behind it
 
     def line(self, number: int, text: str) -> Iterator[Delivery]:
         """What a line says, or the record that ends in front of it."""
@@ -233,7 +256,7 @@ class DeliveryReader:
         joined = "".join(part for _, part in lines)
         if _is_cut(joined):
             self._record, self._depth, self._is_open, self._is_wrapped = lines, _open(joined), False, True
-        elif text[-1:] in _HEX_DIGITS and _ENDS_IN_ID.search(text) is not None:
+        elif text[-1:] in _HEX_DIGITS and _ENDS_IN_ID.search(text) is not None and _FIELD_LINE.match(text) is None:
             self._record, self._depth, self._is_open, self._is_wrapped = lines[-1:], 0, False, True
         else:
             yield from self._alone(number, text)
@@ -241,9 +264,12 @@ class DeliveryReader:
     def _alone(self, number: int, text: str) -> Iterator[Delivery]:
         """A line that does not go on in the next, or the first of a record of one field a line."""
         opens = text.endswith(_OPENING) and _OPENS.search(text) is not None
+        heading, self._heading = self._heading, self._heading_at(number, text)
         if opens or _FIELD_LINE.match(text):
             self._record, self._depth, self._is_open = [(number, text)], _depth(text), not opens
             self._is_spaced = False
+            if heading is not None and not opens and _JSON_FIELD.match(text) is None:
+                self._record.insert(0, heading)
             return
         if _DIGITS.search(text) is None and "djEg" not in text:
             return
@@ -251,6 +277,16 @@ class DeliveryReader:
             self._passed = text
             return
         yield from self._read(text, [(0, number)])
+
+    def _heading_at(self, number: int, text: str) -> tuple[int, str] | None:
+        """The heading of an alarm, in this line or above the fields that end in it."""
+        if _DIGITS.search(text) is not None:
+            return None
+        may_be = len(text) <= _LONGEST_HEADING and any(word in text for word in _HEADING_WORDS)
+        if may_be and prefix_time(text) is None and word_of(text) in EVENTS[1:]:
+            return number, text
+        goes_on = self._heading is not None and number <= self._heading[0] + _FARTHEST
+        return self._heading if goes_on and _ANY_FIELD.match(text) is not None else None
 
     def _is_passed(self, text: str) -> bool:
         """Whether a line that has an id says nothing of a delivery: most are told apart without a pattern."""
@@ -289,8 +325,11 @@ class DeliveryReader:
             return is_next and _FIELD_LINE.match(text) is not None and not self._is_named_again(text)
         if _DIGITS.search(text) is not None and self._is_named_again(text):
             return False  # a list of messages, each on a line of its own
+        if len(self._record) == 1 and _BEHIND_ID.match(text) is not None:
+            return True  # a line that was cut behind its id
         is_of_json = all(map(_JSON_FIELD.match, (text, self._record[0][1])))
-        return is_of_json or _FIELD_LINE.match(text) is not None
+        is_of_alarm = _FIELD_LINE.match(self._record[0][1]) is None and _ANY_FIELD.match(text) is not None
+        return is_of_json or is_of_alarm or _FIELD_LINE.match(text) is not None
 
     def end(self) -> Iterator[Delivery]:
         """What the record says that is open at the end of a text."""
@@ -596,7 +635,7 @@ class _Around:
     def is_printed(self) -> bool:
         """Whether a consumer printed the message, whose record may lack its beginning."""
         if "consumestarttime" in self.fields:
-            return self.is_record or "toString()=Message" in self.part
+            return self.is_record or "toString()=Message" in self.part or "storetimestamp" in self.fields
         return self.part.startswith("MessageView") and self.is_record
 
     @property
@@ -743,6 +782,9 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
         return "sent", "", STATUSES[number] if number is not None and number < len(STATUSES) else status
     if traced := _TRACED.get((around.own("msgtype") or "", (around.own("status") or "").lower()[:3])):
         return traced, "", None
+    if "Sub" in around.part and (row := _TRACE_ROW.search(around.part)) is not None:
+        ended = _TRACE_STATUS.search(around.part)
+        return _TRACED.get((row[1], "" if ended is None else ended[1].lower()), "received"), "", None
     if around.phrase:
         event, _, detail = around.phrase.partition(":")
         return event, detail, None

@@ -213,6 +213,7 @@ _PAIRS = re.compile(
 # How often it was tried before, as applications say it in Chinese: the number, or which of all it is.
 _TRIES = re.compile(
     r"(?:重试|重新消费|重复消费)(?:的)?次数(?:为|是)?\s?[=:：]?\s?\[?(\d{1,4})(?!\d)|第\s?(\d{1,4})\s?次重试"
+    r"|[Rr]etry (?:times|count)\s?[=:]\s?(\d{1,4})(?!\d)"
 )
 _WHICH = re.compile(r"第\s?(\d{1,4})\s?次(?:消费|投递|收到|接收)")
 # Without one of these in it a line says nothing of a delivery.
@@ -282,10 +283,10 @@ def _word_of(near: str) -> str:
 
 def tries_of(near: str) -> int | None:
     """How often a message was delivered before, where words of an application say it."""
-    if "次" not in near:
+    if "次" not in near and "etry " not in near:
         return None
     if (match := _TRIES.search(near)) is not None:
-        return int(match[1] or match[2])
+        return int(match[1] or match[2] or match[3])
     match = _WHICH.search(near)
     return None if match is None else max(int(match[1]) - 1, 0)
 

@@ -841,6 +841,53 @@ def test_a_topic_that_is_only_named_says_nothing_of_a_message(text: str) -> None
     assert [one.stored_topic for one in deliveries([text])] == [None]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"MessageId: {CLIENT}\nDelivery Attempt: 3\nTopic: t", ("", 2, "t", None)),
+        (f"msgId: {ID}\nreconsumeTimes: 3\ntopic: pay", ("", 3, "pay", None)),
+        (
+            f"【告警】消费失败\n应用：order\n时间：19:30:00\n主题：pay\n消费组：ship\n消息ID：{ID}\n重试次数：3\n异常：NPE",
+            ("failed", 3, "pay", "ship"),
+        ),
+        (
+            f"[ALERT] Consume failed\nApp: order\nTopic: pay\nConsumer Group: ship\nMessage ID: {ID}\nRetry times: 3",
+            ("failed", 3, "pay", "ship"),
+        ),
+        (f"告警内容：消息重复，已跳过\n消息编号：{ID}\n主题：pay", ("skipped", None, "pay", None)),
+    ],
+)
+def test_an_alarm_and_a_field_a_line_are_one_record(text: str, said: tuple[object, ...]) -> None:
+    """The id ends its line, and no comma or bracket shows that the record goes on."""
+    found = only(text)
+    assert (found.event, found.tries, found.topic, found.group) == said
+
+
+@pytest.mark.parametrize(
+    "between", ["重启了消费者，现在正常", "at com.demo.Listener.onMessage(Listener.java:22)", f"sent {COPY}"]
+)
+def test_a_heading_says_nothing_of_what_is_below_other_text(between: str) -> None:
+    found = [one for one in deliveries(f"消费失败\n{between}\n消息ID：{ID}\n主题：pay".split("\n")) if one.msg_id == ID]
+    assert [(one.event, one.topic) for one in found] == [("", "pay")]
+
+
+@pytest.mark.parametrize("sign", [" | ", "\t"])
+def test_rows_of_the_trace_page_tell_how_an_attempt_ended(sign: str) -> None:
+    """Of rocketmq-externals#639, with its spelling."""
+    rows = (sign.join((ID, "null", "2020-10-15 15:03:57", "10.0.0.9", "0ms", *one)) for one in _TRACE_ROWS)
+    assert [one.event for one in deliveries(rows) if one.event] == ["received", "acked", "failed"]
+
+
+_TRACE_ROWS = (("Sucess", "Pub"), ("Sucess", "SubBefore"), ("Sucess", "SubAfter"), ("failed", "SubAfter"))
+
+
+def test_a_record_as_json_that_a_consumer_printed_was_received() -> None:
+    fields = {"msgId": ID, "storeTimestamp": 1569065308460, "properties": {"CONSUME_START_TIME": "1569065308466"}}
+    assert only(f"msg={json.dumps(fields)}").event == "received"
+    fields["properties"] = {}
+    assert only(f"msg={json.dumps(fields)}, reconsumeTimes=0, skipped=0").event == ""
+
+
 def test_the_id_that_a_retry_was_made_from_is_no_message_of_its_own() -> None:
     found = only(f"consume message failed, drop it for reconsumeTimes=17, msgId: {ID}, originMsgId: {ORIGIN}")
     assert (found.msg_id, found.origin, found.tries) == (ID, ORIGIN, 17)
