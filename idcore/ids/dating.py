@@ -378,13 +378,15 @@ def _joined(
 def _less_refuted(votes: dict[tuple[int, int], _Votes], layout: Layout) -> dict[tuple[int, int], _Votes]:
     """Votes without those of a time beside an ID that its own bornTimestamp, elsewhere, puts in another month.
 
-    An ID has one month, and no other of its process has its elapsed.
+    An ID has one month, and no other of its process has its elapsed. IDs of more than a day are of a log that goes on
+    for months, where a line names an old one once more.
     """
     borns = [(_label(start, layout), vote) for (kind, start), vote in votes.items() if kind == BORN]
     return {
         (kind, start): vote
         for (kind, start), vote in votes.items()
         if kind == BORN
+        or vote.high - vote.low > DAY_MS
         or not any(
             month != _label(start, layout) and (born.low == vote.low or born.high == vote.high) for month, born in borns
         )

@@ -325,7 +325,8 @@ def _months_of(packed: np.ndarray, calendar: np.ndarray) -> np.ndarray:
 def _less_refuted(votes: _Votes) -> _Votes:
     """The votes without those of a time beside an ID that its own bornTimestamp, elsewhere, puts in another month.
 
-    An ID has one month, and no other of its process has its elapsed.
+    An ID has one month, and no other of its process has its elapsed. IDs of more than a day are of a log that goes on
+    for months, where a line names an old one once more.
     """
     row, month, born = votes.row, votes.month, votes.kind == BORN
     if not born.any() or born.all():
@@ -342,6 +343,7 @@ def _less_refuted(votes: _Votes) -> _Votes:
         proved = np.full(len(some), -1)
         proved[same[born[some]]] = month[some[born[some]]]
         refuted[some] |= ~born[some] & (proved[same] >= 0) & (proved[same] != month[some])
+    refuted &= votes.high - votes.low <= DAY
     return _Votes(*(getattr(votes, name)[~refuted] for name in votes.__slots__))
 
 

@@ -26,6 +26,9 @@ from idcore.ids.clock import (
     to_ms,
     zone_text,
 )
+from idcore.ids.dating import dates_of
+from idcore.ids.find import find
+from idcore.ids.identify import identify
 from idcore.ids.line_time import uniq_sent
 
 pytestmark = pytest.mark.quick
@@ -324,3 +327,23 @@ def test_rust_and_old_cpp_seconds() -> None:
 def test_milliseconds_are_exact() -> None:
     for milliseconds in (0, 1, 1_795_225_813_373, 253_000_000_000_001):
         assert to_ms(from_ms(milliseconds)) == milliseconds
+
+
+OLD = "0A6014090A1218B4AAC2" + f"{4 * 86_400_000:08X}0000"  # of 5 March, named again a month later
+
+
+@pytest.mark.parametrize(("days", "settled"), [((), {"2020-03"}), ((5.5, 12, 19), set())])
+def test_a_born_time_refutes_times_beside_its_id_but_no_log_of_weeks(
+    days: tuple[float, ...], settled: set[str]
+) -> None:
+    """In such a log each line dates its own IDs: one of them names an old ID once more."""
+    born = int(datetime(2020, 3, 5, tzinfo=timezone(timedelta(hours=8))).timestamp() * 1000)
+    texts = [f"bornTimestamp={born}, UNIQ_KEY={OLD}", f"2020-04-06 08:00:00 sent msgId={OLD}"]
+    for day in days:
+        elapsed = int(day * 86_400_000)
+        at = datetime(2020, 4, 1) + timedelta(milliseconds=elapsed)
+        texts.append(f"{at:%Y-%m-%d %H:%M:%S} sent msgId=0A6014090A1218B4AAC2{elapsed:08X}0001")
+    clock = Clock(datetime(2026, 11, 25, tzinfo=UTC), timezone(timedelta(hours=8)), "given")
+    items = [(identify(token.text, token.label), token) for text in texts for token in find(text)]
+    (process,) = dates_of(items, clock).processes.values()
+    assert {month.label for _, month in process.spans} == settled
