@@ -100,20 +100,10 @@ _KNOWN = (
 _FIELD_LINE = re.compile(rf"""(?i)\s{{0,60}}["']?({_KNOWN})["']?\s{{0,24}}[=:：]""")
 # An alarm: a heading that says how a delivery ended, and fields of any name below it.
 _LONGEST_HEADING, _FARTHEST = 100, 12
-_HEADING_WORDS = (
-    "失败",
-    "异常",
-    "成功",
-    "超时",
-    "跳过",
-    "ailed",
-    "ailure",
-    "rror",
-    "uccess",
-    "FAIL",
-    "ERROR",
-    "kipped",
-)
+_HEADING_WORDS = {
+    True: ("ail", "AIL", "rror", "RROR", "ucces", "kip"),
+    False: ("失败", "异常", "成功", "超时", "跳过", "ail"),
+}
 _ANY_FIELD = re.compile(r"[^\w\n]{0,8}\w[\w ()（）/-]{1,24}[^\w\n:：]{0,3}[:：]")
 _INSIDE = re.compile(r"""\s{0,60}(?:["']?[\w.()-][\w .()-]{0,60}["']?\s{0,24}[=:]|[\])}]|$)""")
 # A field of JSON on a line of its own, of any name: one goes on where another was.
@@ -264,7 +254,10 @@ class DeliveryReader:
     def _alone(self, number: int, text: str) -> Iterator[Delivery]:
         """A line that does not go on in the next, or the first of a record of one field a line."""
         opens = text.endswith(_OPENING) and _OPENS.search(text) is not None
-        heading, self._heading = self._heading, self._heading_at(number, text)
+        heading = self._heading
+        may_be = len(text) <= _LONGEST_HEADING and any(word in text for word in _HEADING_WORDS[text.isascii()])
+        if may_be or heading is not None:  # few lines
+            self._heading = self._heading_at(number, text, may_be)
         if opens or _FIELD_LINE.match(text):
             self._record, self._depth, self._is_open = [(number, text)], _depth(text), not opens
             self._is_spaced = False
@@ -278,11 +271,10 @@ class DeliveryReader:
             return
         yield from self._read(text, [(0, number)])
 
-    def _heading_at(self, number: int, text: str) -> tuple[int, str] | None:
+    def _heading_at(self, number: int, text: str, may_be: bool) -> tuple[int, str] | None:
         """The heading of an alarm, in this line or above the fields that end in it."""
         if _DIGITS.search(text) is not None:
             return None
-        may_be = len(text) <= _LONGEST_HEADING and any(word in text for word in _HEADING_WORDS)
         if may_be and prefix_time(text) is None and word_of(text) in EVENTS[1:]:
             return number, text
         goes_on = self._heading is not None and number <= self._heading[0] + _FARTHEST
