@@ -27,7 +27,7 @@ FORMATS, CLIENTS, FINDINGS, CLI, TABLES, SETTINGS = (
     DOCS / f"{name}.md" for name in ("formats", "clients", "findings", "cli", "tables", "settings")
 )
 ACCESS = DOCS / "access.md"
-FINDINGS_ZH = DOCS / "findings.zh-CN.md"
+CLIENTS_ZH, FINDINGS_ZH = (DOCS / f"{name}.zh-CN.md" for name in ("clients", "findings"))
 DECIDED = DOCS / "explanation" / "findings.md"
 
 # What the sentences of `decided.` name.
@@ -147,16 +147,35 @@ zone. [explanation/dating.md](explanation/dating.md) has how log lines prove bot
 exact.
 """
 
-_CLIENTS_HEAD = """\
+
+@dataclass(frozen=True, slots=True)
+class _ClientsPage:
+    """What the page of clients says around the words of the catalogue, in one language."""
+
+    head: str
+    constants: str
+    constant: str
+    comma: str
+    columns: tuple[str, str]
+    after: str
+
+
+_CLIENTS = {
+    "en": _ClientsPage(
+        """\
 # Clients
 
 For readers of an ID: which client generated it, by which name, and which clients look the same.
+[中文](clients.zh-CN.md)
 
 `make docs` renders this page from the tables of words; a test holds it to them. The code is the column `maker` of the
 tables. The loader of a Java client is a place in HotSpot's stream of hashes, which hints at JDK and launch.
-"""
-
-_TOLD_APART = """\
+""",
+        "Constant loaders outside the stream: {loaders}.\n",
+        "`{loader:08X}` ({name})",
+        ", ",
+        ("code", "words"),
+        """\
 ## What cannot be distinguished
 
 [accuracy.md](explanation/accuracy.md#clients) has how often the client is right.
@@ -175,7 +194,43 @@ _TOLD_APART = """\
   interpretations, they stay open.
 - Releases of the Java client differ in what they can write (`idcore/ids/generations.py`): pid 0, IPv6, link-local
   and loopback addresses, a time before the month.
-"""
+""",
+    ),
+    "zh": _ClientsPage(
+        """\
+# 客户端
+
+适用于解读 ID 的人：ID 由哪种客户端生成，各叫什么名称，哪些客户端无法区分。[English](clients.md)
+
+`make docs` 按各语言的文字表生成本页，并有测试核对。代码即结果表中的 `maker` 列。Java 客户端的 loader 是 HotSpot
+哈希序列中的一个位置，可由此推测 JDK 和启动方式。
+""",
+        "不在该序列中的固定 loader：{loaders}。\n",
+        "`{loader:08X}`：{name}",
+        "；",
+        ("代码", "名称"),
+        """\
+## 哪些客户端无法区分
+
+判断客户端类型的准确率见 [accuracy.md](explanation/accuracy.md#clients)（英文）。
+
+- Go 客户端和 messense/rocketmq-rs 无法区分：单看一个 ID，两者相同。
+- C++ 1.2.4 及以上版本看起来像 loader 少见的 Java 客户端，找出 rand() 的种子后才能区分（`idcore/ids/seeds.py`、
+  `decode --all`）。偶然吻合的概率为 1/800。
+- 多数语言的 5.x 客户端生成的 ID 相同。Rust 不同（自月初起的毫秒数，小写字母）。5.1.0 之前的 C++ 也不同
+  （秒数的字节顺序相反）。Java 5.0.2 及以下版本也不同（从当地时间的 2021 年起算的秒数），
+  前提是日志行中有产生时间（born）。
+- 其余 5.x 客户端有的可以排除：序号为 0 的不是 C#；MAC 全为零的是 C++ 或 Node.js。带组播位的 MAC 不是这两者；进程号
+  65,535 不是 Node.js。
+- C# 客户端 5.2.0-rc1 至 5.2.0 写入随机的 MAC，其中一半没有组播位，看起来像真实主机。
+- 5.1.0 之前的 C++ 客户端，序号每秒从 0 开始，因此不统计其缺失。
+- 经 rocketmq-mqtt 转发的消息，ID 由 MQTT 服务器生成：主机和进程号是网关的。
+- 同一输入中的 ID 可互相印证，前提是只有一方未定（`idcore/ids/neighbours.py`）。两种解读都有依据时，保持未定。
+- Java 客户端各版本能写出的内容不同（`idcore/ids/generations.py`）：进程号 0、IPv6、链路本地地址和回环地址、
+  早于月初的时间。
+""",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +254,7 @@ _FINDINGS = {
 # Findings
 
 For support engineers who got a finding: what it means, what to do, and when it is wrong.
+[中文](findings.zh-CN.md)
 
 `make docs` renders this page from the rules in `idcore/answers/findings` and their words. A test holds it to them.
 [How they are decided](explanation/findings.md) and [how often they are right](explanation/accuracy.md) have their own
@@ -226,7 +282,7 @@ variant, or a name under `also` in the evidence.
         """\
 # 诊断
 
-适用于收到一项诊断的技术支持人员：它是什么意思，应当怎么做，什么情况下它是误报。
+适用于收到一项诊断的技术支持人员：它是什么意思，应当怎么做，什么情况下它是误报。[English](findings.md)
 
 `make docs` 按 `idcore/answers/findings` 中的规则及其文字生成本页，并有测试核对。
 [如何判定](explanation/findings.md)和[准确率](explanation/accuracy.md)另有专页（英文）。
@@ -447,13 +503,12 @@ def formats() -> str:
     return "\n".join(parts)
 
 
-def clients() -> str:
+def clients(lang: str = catalogue.ENGLISH) -> str:
     """The whole page of clients."""
-    names = catalogue.words().table("client.")
-    constants = ", ".join(f"`{loader:08X}` ({names[code]})" for loader, code in KNOWN_CONSTANTS.items())
-    return "\n".join(
-        [_CLIENTS_HEAD, f"Constant loaders outside the stream: {constants}.\n", _words(names), _TOLD_APART]
-    )
+    page, names = _CLIENTS[lang], catalogue.words(lang).table("client.")
+    known = (page.constant.format(loader=loader, name=names[code]) for loader, code in KNOWN_CONSTANTS.items())
+    constants = page.constants.format(loaders=page.comma.join(known))
+    return "\n".join([page.head, constants, _words(names, page.columns), page.after])
 
 
 def findings(lang: str = catalogue.ENGLISH) -> str:
@@ -589,8 +644,8 @@ def _layout(layout: Layout) -> str:
     return f"### {layout.name}\n\n{order}; example `{text}`\n\n{reference.table(head, rows)}"
 
 
-def _words(words: Mapping[str, str]) -> str:
-    return reference.table(("code", "words"), ((f"`{code}`", template) for code, template in words.items()))
+def _words(words: Mapping[str, str], columns: tuple[str, str] = ("code", "words")) -> str:
+    return reference.table(columns, ((f"`{code}`", template) for code, template in words.items()))
 
 
 def settings(page: str) -> str:
@@ -665,6 +720,7 @@ def main() -> None:
     pages = {
         FORMATS: formats(),
         CLIENTS: clients(),
+        CLIENTS_ZH: clients("zh"),
         FINDINGS: findings(),
         FINDINGS_ZH: findings("zh"),
         DECIDED: decided(),

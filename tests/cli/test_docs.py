@@ -14,10 +14,24 @@ from idcore.__main__ import main
 from idcore.base import catalogue
 from idcore.base.layout import LAYOUTS
 from idcore.cli import build_parser, epilogs
-from idcore.cli.docs import ACCESS, CLI, CLIENTS, DOCS, FORMATS, SETTINGS, TABLES, access, clients, formats, settings
+from idcore.cli.docs import (
+    ACCESS,
+    CLI,
+    CLIENTS,
+    CLIENTS_ZH,
+    DOCS,
+    FORMATS,
+    SETTINGS,
+    TABLES,
+    access,
+    clients,
+    formats,
+    settings,
+)
 from idcore.cli.parser import commands_of
 from idcore.cli.reference import commands, tables
 from idcore.ids import identify
+from idcore.ids.makers import KNOWN_CONSTANTS
 from idcore.policy.limits import LIMITS
 from idcore.scan.schemas import SCHEMAS
 
@@ -28,20 +42,27 @@ ELSEWHERE = ("serve ", "mcp ", "scan ", "follow ", "--namesrv ", "session ")
 def test_the_page_is_rendered_from_the_layouts() -> None:
     assert FORMATS.read_text(encoding="utf-8") == formats(), "make docs"
     assert CLIENTS.read_text(encoding="utf-8") == clients(), "make docs"
+    assert CLIENTS_ZH.read_text(encoding="utf-8") == clients("zh"), "make docs"
 
 
-def test_every_layout_field_reason_and_maker_is_there() -> None:
+def test_every_layout_field_and_reason_is_there() -> None:
     page = formats()
     for layout in LAYOUTS.values():
         assert f"### {layout.name}\n" in page
         for field in layout.fields:
             assert field.meaning in page
-    page += clients()
     said = catalogue.words()
     refused = {code: said.table("error.")[code] for code in ("lower_case", "version", "port", "elapsed")}
-    for words in (said.table("reason."), said.table("client."), refused):
+    for words in (said.table("reason."), refused):
         for code, template in words.items():
             assert f"| `{code}` | {template.replace('|', chr(92) + '|')} |" in page
+
+
+@pytest.mark.parametrize("lang", catalogue.languages())
+def test_every_client_is_on_the_page_in_the_words_of_its_language(lang: str) -> None:
+    names, page = catalogue.words(lang).table("client."), clients(lang)
+    assert all(f"| `{code}` | {name} |" in page for code, name in names.items())
+    assert all(f"`{loader:08X}`" in page and names[code] in page for loader, code in KNOWN_CONSTANTS.items())
 
 
 def test_the_examples_are_what_they_are_said_to_be() -> None:
