@@ -31,6 +31,7 @@ MOVED = {
     "SECURITY.md": "security.md",
     "CODE_OF_CONDUCT.md": "conduct.md",
     "docs/README.md": "documents.md",
+    "docs/README.zh-CN.md": "documents.zh-CN.md",
 }
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 Section = tuple[str, list[tuple[str, str]]]
@@ -71,7 +72,7 @@ def gallery() -> str:
 def sections(index: str) -> list[Section]:
     """The menu: what docs/README.md lists under its headings, and the pages in Chinese."""
     found: list[Section] = [("Start", [("Start", "index.md"), ("All documents", "documents.md")])]
-    chinese = [("开始", "zh.md")]
+    chinese = [("开始", "zh.md"), ("全部文档", "documents.zh-CN.md")]
     for part in index.split("\n## ")[1:]:
         heading, _, text = part.partition("\n")
         rows = []
