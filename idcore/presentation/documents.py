@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from idcore.base.catalogue import ENGLISH
+from idcore.base.catalogue import ENGLISH, languages
 
 PACKAGE = Path(__file__).resolve().parents[1]
 FOLDERS = (PACKAGE / "_console" / "docs", PACKAGE.parent / "docs")  # of a wheel, and of a clone
@@ -33,6 +33,7 @@ _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(?:#([^)\s]*))
 _CODE = re.compile(r"(^```.*?^```|`[^`\n]*`)", re.DOTALL | re.MULTILINE)
 _STORY = re.compile(r"`\?story=([\w.-]+)`")
 _PAGE = re.compile(r"<http://127\.0\.0\.1:8501/(\w+)>")
+_OF_LANG = re.compile(r"\.(\w+)-CN\.md$")
 _HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 
 
@@ -63,28 +64,43 @@ def document(name: str, lang: str) -> Document | None:
     """A document by its name; None if there is none of that name."""
     if name not in names():
         return None
+    path, own = _file(name, lang)
+    return Document(name, path.read_text(encoding="utf-8"), own)
+
+
+def _file(name: str, lang: str) -> tuple[Path, str]:
+    """Where a document is for a reader of a language, and the language that it is in."""
     folder = next(folder for folder in FOLDERS if folder.is_dir())
     own = folder / f"{name}.{lang}-CN.md"
-    if lang != ENGLISH and own.is_file():
-        return Document(name, own.read_text(encoding="utf-8"), lang)
-    return Document(name, (folder / f"{name}.md").read_text(encoding="utf-8"), ENGLISH)
+    return (own, lang) if lang != ENGLISH and own.is_file() else (folder / f"{name}.md", ENGLISH)
 
 
-def section(text: str, part: str) -> str | None:
-    """The section under a heading, by its anchor or by the code that ends it, as `findings#missing_ids`; or None."""
+def headings(text: str) -> list[re.Match[str]]:
+    """The headings of a document, each with its marks and its words."""
     plain = _CODE.sub(lambda match: re.sub("^#", " ", match[0], flags=re.MULTILINE), text)  # no heading is in code
-    headings = [*_HEADING.finditer(plain)]
-    for place, heading in enumerate(headings):
-        if part in (slug(heading[2]), *re.findall(r"\(`(\w+)`\)$", heading[2])):
-            after = (one.start() for one in headings[place + 1 :] if len(one[1]) <= len(heading[1]))
-            return text[heading.start() : next(after, len(text))]
+    return [*_HEADING.finditer(plain)]
+
+
+def section(found: Document, part: str) -> str | None:
+    """The section under a heading, by its anchor or by the code that ends it, as `findings#missing_ids`; or None.
+
+    A link may have the anchor of another language: a translation has the same headings in the same order.
+    """
+    own = headings(found.text)
+    versions = (document(found.name, lang) for lang in languages())
+    for named in (own, *(headings(one.text) for one in versions if one is not None and one.lang != found.lang)):
+        for place, (heading, begin) in enumerate(zip(named, own, strict=False)):
+            if part in (slug(heading[2]), *re.findall(r"\(`(\w+)`\)$", heading[2])):
+                after = (one.start() for one in own[place + 1 :] if len(one[1]) <= len(begin[1]))
+                return found.text[begin.start() : next(after, len(found.text))]
     return None
 
 
-def linked(document: Document, text: str, href: Callable[[str, str], str], page: Callable[..., str]) -> str:
-    """The Markdown of a document for a page: `href` has the address of a document and its part, `page` that of a page.
+def linked(document: Document, text: str, href: Callable[..., str], page: Callable[..., str]) -> str:
+    """The Markdown of a document for a page. `href` has the address of a document, by `doc` and `part`.
 
-    Pages of the console and stories of the lab become links to this console.
+    It is asked for a `lang` too where a link leads to the other language of a page. `page` has the address of a page:
+    pages of the console and stories of the lab become links to this console.
 
     A link to what no document is becomes its text, and a picture goes. A dollar sign is one: pages read formulas.
     """
@@ -96,8 +112,13 @@ def linked(document: Document, text: str, href: Callable[[str, str], str], page:
         if "://" in path:
             return match[0]
         target = posixpath.normpath(posixpath.join(posixpath.dirname(document.name), path)) if path else document.name
-        name = re.sub(r"(\.zh-CN)?\.md$", "", target)
-        return f"[{said}]({href(name, part)})" if name in names() else said
+        name = re.sub(r"(\.\w+-CN)?\.md$", "", target)
+        if name not in names():
+            return said
+        own = _OF_LANG.search(path)
+        lang = own[1] if own else ENGLISH
+        asked = {"lang": lang} if path and lang != _file(name, document.lang)[1] else {}
+        return f"[{said}]({href(doc=name, part=part or None, **asked)})"
 
     # Links hold code, so they are found first; what is left of code and of prose is told apart afterwards.
     blocks = re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE)

@@ -1,5 +1,7 @@
 """Help: a document of the console, or the section that a link asked for. Computes nothing itself."""
 
+from functools import partial
+
 import streamlit as st
 
 from idcore.presentation import documents
@@ -16,10 +18,8 @@ if found is None:
     empty(words("help.none"), ("help", words("help.index")), ("decode", words("empty.decode")))
     session.stop()
 
-section = documents.section(found.text, part) if part else None
-text = documents.linked(
-    found, section or found.text, lambda doc, at: shown.href("help", doc=doc, part=at or None), shown.href
-)
+section = documents.section(found, part) if part else None
+text = documents.linked(found, section or found.text, partial(shown.href, "help"), shown.href)
 title, _, body = text.partition("\n")
 st.title(title.lstrip("# "), anchor=False)
 with st.container(horizontal=True, gap="medium"):

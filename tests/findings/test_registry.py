@@ -243,7 +243,7 @@ def test_the_section_of_a_code_is_in_the_page_of_each_language(lang: str) -> Non
     found = documents.document("findings", lang)
     assert found is not None and found.lang == lang
     for code in RULES:
-        part = documents.section(found.text, code)
+        part = documents.section(found, code)
         assert part is not None and part.startswith(f"### {console(lang)(f'finding.{code}')} (`{code}`)"), code
 
 

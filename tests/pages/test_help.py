@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from idcore.answers.findings.all_rules import RULES
+from idcore.base.catalogue import languages
 from idcore.policy.access import OF_PAGE
 from idcore.presentation import documents
 from idcore.presentation.lab import READY, Story
@@ -17,6 +18,7 @@ from tests.pages.test_pages import shown
 pytestmark = pytest.mark.quick
 
 Open = Callable[..., AppTest]
+TRANSLATED = sorted(name for name in documents.names() if (one := documents.document(name, "zh")) and one.lang == "zh")
 
 
 def test_every_page_of_the_console_leads_to_a_document() -> None:
@@ -28,29 +30,57 @@ def test_every_finding_has_its_section() -> None:
     found = documents.document("findings", "en")
     assert found is not None
     for code in RULES:
-        text = documents.section(found.text, code)
+        text = documents.section(found, code)
         assert text is not None and text.startswith("### ") and text.count("\n### ") == 0 and "What to do" in text, code
 
 
-def test_links_of_every_document_lead_to_documents_and_their_sections() -> None:
+@pytest.mark.parametrize("lang", languages())
+def test_links_of_every_document_lead_to_documents_and_their_sections(lang: str) -> None:
     """And no bare dollar sign is left in prose, which Streamlit would read as a formula."""
-    asked: list[tuple[str, str]] = []
+    asked: list[tuple[str, str | None, str]] = []
 
-    def href(name: str, part: str) -> str:
-        asked.append((name, part))
-        return f"help?doc={name}"
+    def href(doc: str, part: str | None, lang: str = lang) -> str:
+        asked.append((doc, part, lang))
+        return f"help?doc={doc}"
 
     for name in documents.names():
-        found = documents.document(name, "en")
+        found = documents.document(name, lang)
         assert found is not None
         made = documents.linked(found, found.text, href, lambda page, **asked: f"help?page={page}")
         assert not re.search(r"\]\((?!help\?|https?://)", re.sub(r"```.*?```|`[^`\n]*`", "", made, flags=re.DOTALL)), (
             name
         )
     assert len(asked) > 250
-    for name, part in asked:
-        target = documents.document(name, "en")
-        assert target is not None and (not part or documents.section(target.text, part)), (name, part)
+    for name, part, of in asked:
+        target = documents.document(name, of)
+        assert target is not None and (not part or documents.section(target, part)), (name, part)
+
+
+@pytest.mark.parametrize("name", TRANSLATED)
+def test_a_link_to_a_heading_leads_to_it_in_each_language(name: str) -> None:
+    """The console and other pages have anchors of one language: a reader of another is at the same place."""
+    english, chinese = (documents.document(name, lang) for lang in ("en", "zh"))
+    assert english is not None and chinese is not None and (english.lang, chinese.lang) == ("en", "zh")
+    pairs = zip(documents.headings(english.text), documents.headings(chinese.text), strict=True)
+    for one, other in pairs:
+        for anchor in (documents.slug(one[2]), documents.slug(other[2])):
+            for found, heading in ((english, one), (chinese, other)):
+                part = documents.section(found, anchor)
+                assert part is not None and part.startswith(heading[0]), anchor
+
+
+def test_a_link_to_the_other_language_of_a_page_keeps_it() -> None:
+    """On the page itself and in the index; a link to what is there in one language alone asks for none."""
+
+    def links(name: str, lang: str) -> list[str]:
+        found = documents.document(name, lang)
+        assert found is not None
+        made = documents.linked(found, found.text, lambda **asked: "&".join(map(str, asked.values())), str)
+        return re.findall(r"\]\(([^)]*)\)", made)
+
+    assert "journey&None&zh" in links("journey", "en") and "journey&None&en" in links("journey", "zh")
+    assert {"journey&None", "journey&None&zh"} <= {*links(documents.INDEX, "en")}
+    assert {"journey&None", "limits&None"} <= {*links(documents.INDEX, "zh")}
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -69,6 +99,10 @@ def test_a_section_alone_is_shown_and_an_unknown_document_is_said(open_page: Ope
     app = open_page("help", doc="no/such", lang="en")
     assert not app.exception and "There is no such document here." in shown(app)
     assert open_page("help").title[0].value == "Documents"
+    app = open_page("help", lang="zh")
+    assert app.title[0].value == "文档" and not [text.value for text in app.caption if "英文" in text.value]
+    app = open_page("help", doc="lookup", part="reasons", lang="zh")
+    assert app.title[0].value == "原因" and "before_minimum" in "".join(item.value for item in app.markdown)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
