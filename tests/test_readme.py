@@ -23,6 +23,8 @@ ENTRANCE += [ROOT / "CODE_OF_CONDUCT.md"]
 DOCUMENTS = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not path.name[0].isdigit()]  # without decisions
 PAGES = [*ENTRANCE, *sorted((ROOT / "docs").rglob("*.md"))]
 GUIDES = [*(ROOT / "docs" / "tutorials").glob("*.md"), *(ROOT / "docs" / "how-to").glob("answer-a-ticket*.md")]
+GUIDES += [*(ROOT / "docs" / "how-to").glob("follow*.md"), *(ROOT / "docs" / "how-to").glob("troubleshoot*.md")]
+CHINESE_PAGES = [page for page in DOCUMENTS if ".zh-CN." in page.name]
 RENDERED = ("cli.md", "findings.md", "findings.zh-CN.md", "formats.md", "tables.md")  # as long as the code has rows
 MOST_WORDS = 2_000
 
@@ -78,8 +80,56 @@ def test_the_index_leads_to_every_document() -> None:
 
 def test_the_chinese_readme_leads_to_every_document_in_chinese_if_there_is_one() -> None:
     linked = {(ROOT / link).resolve() for link in re.findall(r"\]\((docs/[^)#]+\.md)", CHINESE)}
-    own = {page.with_name(page.name.replace(".zh-CN", "")) for page in DOCUMENTS if ".zh-CN." in page.name}
-    assert linked == {*DOCUMENTS} - own
+    assert linked == {*DOCUMENTS} - {english(page) for page in CHINESE_PAGES}
+
+
+def english(page: Path) -> Path:
+    return page.with_name(page.name.replace(".zh-CN", ""))
+
+
+def outline(page: Path) -> list[tuple[int, list[str], int, list[list[str]], set[str], list[str]]]:
+    """What each section of a page has in any language.
+
+    The level of its heading, the codes in heading and prose, how many paragraphs and items, the codes of each row of
+    its tables, the documents that it links to, and its pictures and blocks of code.
+    """
+    text = page.read_text(encoding="utf-8").replace(" --lang zh`", "`")
+    code = re.compile(r"^```.*?^```|(?:^ {4}\S[^\n]*\n(?: {8}[^\n]*\n)*)+", re.DOTALL | re.MULTILINE)
+    marks = iter(code.findall(text))
+    found = []
+    for part in re.split(r"^(?=#+ )", code.sub("BLOCK", text), flags=re.MULTILINE)[1:]:
+        head, _, body = part.partition("\n")
+        rows = [sorted(re.findall(r"`[^`]*`", row)) for row in body.splitlines() if row.startswith("|")]
+        links = {re.sub(r"(\.zh-CN)?\.md$", "", path) for path in re.findall(r"\]\(([^)#:]+\.md)", body)}
+        shown = [re.sub(r"-(en-light|zh-dark)-", "-", path) for path in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", body)]
+        shown += [next(marks) for _ in range(part.count("BLOCK"))]
+        blocks = len(re.findall(r"\n\n|^ *(?:-|\d+\.) ", body.strip(), re.MULTILINE))
+        links -= {english(page).stem}
+        found.append((head.index(" "), sorted(re.findall(r"`[^`\n]*`", part)), blocks, rows, links, shown))
+    return found
+
+
+def figures(page: Path) -> list[set[str]]:
+    """The figures of each section."""
+    text = re.sub(r"\]\([^)]*\)", "]", page.read_text(encoding="utf-8"))
+    return [{*re.findall(r"\d+(?:[.,:]\d+)*", part)} for part in re.split(r"^#+ ", text, flags=re.MULTILINE)]
+
+
+@pytest.mark.parametrize("page", CHINESE_PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_translation_has_all_that_its_original_has(page: Path) -> None:
+    """So it does not go stale in silence. Chinese may have figures where English has a word."""
+    for number, (own, other) in enumerate(zip(outline(english(page)), outline(page), strict=True)):
+        assert own == other, f"section {number}"
+    for number, (one, another) in enumerate(zip(figures(english(page)), figures(page), strict=True)):
+        assert one <= another, f"section {number}"
+
+
+@pytest.mark.parametrize("page", CHINESE_PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_chinese_page_leads_to_chinese_pages_and_to_its_original(page: Path) -> None:
+    linked = re.findall(r"\]\(([^)#:]+\.md)", page.read_text(encoding="utf-8"))
+    in_english = {(page.parent / path).resolve() for path in linked if ".zh-CN." not in path}
+    assert in_english & {english(one) for one in CHINESE_PAGES} == {english(page)}
+    assert f"]({page.name})" in english(page).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: page.relative_to(ROOT).as_posix())
