@@ -37,6 +37,7 @@ CHINESE_RULES = {
     "文件尾填充; 场景": r"空白记录|故事",
     "响应; 消费结果; 停滞": r"应答|消费结论|停滞不前",
 }
+ZH_PAGES = {text for key, text in zh.MESSAGES.items() if re.fullmatch(r"page\.\w+", key)}
 # The sections of findings.md that show sentences of the catalogue, which has figures in place of words.
 SHOWN_SENTENCES = re.compile(r"\n### .*?(?=\n## |\Z)", re.DOTALL)
 NOT_PROSE = re.compile(r"```.*?```|^ {4}python .*\n(?: {8}.*\n)*", re.DOTALL | re.MULTILINE)
@@ -112,6 +113,22 @@ def test_no_chinese_text_breaks_the_rule(rule: str) -> None:
     ]
     broken = [f"{place}: {text}" for place, text in texts if pattern.search(text)]
     assert len(pages) > 4 and not broken, "\n".join(broken)
+
+
+def test_a_page_or_a_button_that_a_message_names_is_called_so() -> None:
+    """What is quoted and no figure is a text of the console, in both languages; a page that is quoted is a page."""
+    plain = {key: text.rstrip(":") for key, text in en.MESSAGES.items() if isinstance(text, str)}
+    wrong = []
+    for key, message in en.MESSAGES.items():
+        said = zh.MESSAGES[key]
+        chinese = said if isinstance(said, str) else " ".join(said.values())
+        for text in (message,) if isinstance(message, str) else message.values():
+            for quoted in re.findall(r"“([^”{}]+)”", text):
+                named = [str(zh.MESSAGES[one]).rstrip("：") for one, own in plain.items() if own == quoted]
+                if not any(f"“{name}”" in chinese for name in named):
+                    wrong.append((key, quoted))
+        wrong += [(key, page) for page in re.findall(r"“([^”{}]+)”页", chinese) if page not in ZH_PAGES]
+    assert not wrong
 
 
 @pytest.mark.parametrize("source", [[*messages()], [*helps(build_parser())]], ids=["messages", "helps"])

@@ -3634,7 +3634,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "groups.asked_at": "Asked {cluster} at {at}.",
     "groups.asked_twice": "Asked {cluster} at {first} and at {last}; the rates are those in between.",
     "groups.at_most": "Some of the messages that a group is behind may be filtered out.",
-    "groups.in_flight": "“In flight” counts the messages that clients have pulled and not acknowledged yet. Brokers show them from 5.1.0 on.",
+    "groups.in_flight": "“Pulled, not acknowledged” counts the messages that clients have pulled and not acknowledged yet. Brokers show them from 5.1.0 on.",
     "groups.cut": "The {n} of {of} rows that are furthest behind.",
     "groups.cut_rows": "The first {n} of {of} rows.",
     "groups.static": "The topic is static: its queues are logical, and their offsets are not those of records.",
