@@ -150,6 +150,13 @@ def test_what_a_guide_says_to_click_is_written_on_a_page(page: Path) -> None:
     }
 
 
+def test_what_the_chinese_page_of_problems_quotes_is_said_by_the_console() -> None:
+    texts = [text for said in zh.MESSAGES.values() for text in ([said] if isinstance(said, str) else said.values())]
+    page = (ROOT / "docs" / "how-to" / "troubleshoot.zh-CN.md").read_text(encoding="utf-8")
+    quoted = [re.sub(r"\\? ?…+\\? ?", ".*", re.escape(one)) for one in re.findall(r"(?<!显示 )“([^”]+)”", page)]
+    assert len(quoted) > 6 and not [one for one in quoted if not any(re.search(one, text) for text in texts)]
+
+
 def test_the_modules_of_the_architecture_are_there() -> None:
     page = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
     folder, named = "", 0

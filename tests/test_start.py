@@ -49,6 +49,8 @@ def test_where_the_console_cannot_listen_one_line_says_what_to_give(host: str, p
 def test_a_port_that_is_in_use_is_said_with_the_way_to_another(taken: int) -> None:
     problem = can_listen.problem("127.0.0.1", str(taken))
     assert problem is not None and f"port {taken} of 127.0.0.1 is in use" in problem and "PORT=" in problem
+    for page in (ROOT / "docs" / "how-to").glob("troubleshoot*.md"):
+        assert problem.partition(":")[0].replace(str(taken), "8501") in page.read_text(encoding="utf-8"), page
     assert can_listen.problem("127.0.0.1", "0") is None
 
 

@@ -33,6 +33,7 @@ _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(?:#([^)\s]*))
 _CODE = re.compile(r"(^```.*?^```|`[^`\n]*`)", re.DOTALL | re.MULTILINE)
 _STORY = re.compile(r"`\?story=([\w.-]+)`")
 _PAGE = re.compile(r"<http://127\.0\.0\.1:8501/(\w+)>")
+_WRAPPED = re.compile(r"(?<=[\u3001-\u9fff\uff00-\uffef])\n *(?=[\u3001-\u9fff\uff00-\uffef])")  # a line of Chinese
 _OF_LANG = re.compile(r"\.(\w+)-CN\.md$")
 _HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 
@@ -127,8 +128,8 @@ def linked(document: Document, text: str, href: Callable[..., str], page: Callab
 
 
 def _in_console(text: str, page: Callable[..., str]) -> str:
-    """Code, of which a story is a link to the lab; or prose, whose pages are links."""
+    """Code, of which a story is a link to the lab; or prose, whose pages are links. Wrapped Chinese has no space."""
     if text.startswith("`"):
         story = _STORY.fullmatch(text)
         return text if story is None else f"[{text}]({page('lab', story=story[1])})"
-    return _PAGE.sub(lambda at: f"[{at[1]}]({page(at[1])})", text).replace("$", r"\$")
+    return _PAGE.sub(lambda at: f"[{at[1]}]({page(at[1])})", _WRAPPED.sub("", text)).replace("$", r"\$")

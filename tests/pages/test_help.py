@@ -69,6 +69,13 @@ def test_a_link_to_a_heading_leads_to_it_in_each_language(name: str) -> None:
                 assert part is not None and part.startswith(heading[0]), anchor
 
 
+def test_no_space_is_left_where_a_line_of_chinese_was_wrapped() -> None:
+    found = documents.Document("lab", "", "zh")
+    text = "- 消息，\n  记录\n- `x`\n  和 msgId\n  一样。\n\n```\n甲\n乙\n```\n"
+    made = documents.linked(found, text, str, str)
+    assert made == "- 消息，记录\n- `x`\n  和 msgId\n  一样。\n\n```\n甲\n乙\n```\n"
+
+
 def test_a_link_to_the_other_language_of_a_page_keeps_it() -> None:
     """On the page itself and in the index; a link to what is there in one language alone asks for none."""
 
