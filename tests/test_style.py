@@ -40,7 +40,9 @@ CHINESE_RULES = {
 ZH_PAGES = {text for key, text in zh.MESSAGES.items() if re.fullmatch(r"page\.\w+", key)}
 # The sections of findings.md that show sentences of the catalogue, which has figures in place of words.
 SHOWN_SENTENCES = re.compile(r"\n### .*?(?=\n## |\Z)", re.DOTALL)
-NOT_PROSE = re.compile(r"```.*?```|^ {4}python .*\n(?: {8}.*\n)*", re.DOTALL | re.MULTILINE)
+NOT_PROSE = re.compile(
+    r"```.*?```|^ {4}python [^\n]*\n(?: {8}[^\n]*\n)*|^## make \w+$", re.DOTALL | re.MULTILINE
+)  # blocks of code, and headings that are a command
 
 
 def documents() -> Iterator[Path]:
@@ -155,6 +157,11 @@ def test_a_sentence_of_the_documents_has_at_most_25_words(path: Path) -> None:
 def test_a_rule_finds_what_it_is_for(rule: str, broken: str, kept: str) -> None:
     pattern = re.compile(RULES[rule], re.IGNORECASE)
     assert pattern.search(broken) and not pattern.search(kept)
+
+
+def test_what_stands_behind_a_command_is_prose() -> None:
+    shown = "```sh\nmake\n```\n    python -m idcore scan\n        --out DIR\n\nSome prose.\n"
+    assert NOT_PROSE.sub("", shown) == "\n\nSome prose.\n"
 
 
 def test_every_source_of_texts_is_read() -> None:
