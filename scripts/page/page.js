@@ -55,7 +55,12 @@ function ask() {
 }
 
 let waiting;
-const soon = () => { clearTimeout(waiting); waiting = setTimeout(ask, 200); };
+function soon() {
+  turn++;  // what was asked before is no answer to what is in the box now
+  delete document.body.dataset.answered;
+  clearTimeout(waiting);
+  waiting = setTimeout(ask, 200);
+}
 
 function heard({ data }) {
   if (data.problem) return say("offline.failed", { why: data.problem });
