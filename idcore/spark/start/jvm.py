@@ -148,7 +148,6 @@ class Starting:
             **child_environment(),
             "PYTHONPATH": python_path(),
             "JAVA_HOME": str(Path(java_path).resolve().parents[1]),
-            "SPARK_HOME": spark_home(),
             "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
             "SPARK_CONNECT_MODE": "0",
             CONNECTION: self._place,
