@@ -256,7 +256,6 @@ _FINDINGS = {
 For support engineers who got a finding: what it means, what to do, and when it is wrong.
 [中文](findings.zh-CN.md)
 
-`make docs` renders this page from the rules in `idcore/answers/findings` and their words. A test holds it to them.
 [How they are decided](explanation/findings.md) and [how often they are right](explanation/accuracy.md) have their own
 pages.
 
@@ -284,7 +283,6 @@ variant, or a name under `also` in the evidence.
 
 适用于收到一项诊断的技术支持人员：它是什么意思，应当怎么做，什么情况下它是误报。[English](findings.md)
 
-`make docs` 按 `idcore/answers/findings` 中的规则及其文字生成本页，并有测试核对。
 [如何判定](explanation/findings.md)和[准确率](explanation/accuracy.md)另有专页（英文）。
 
 “未查出问题”只说明没有规则查出问题，并不证明所有消息都已送达。仅有 ID 缺失，也不证明消息丢失。

@@ -87,6 +87,7 @@ def sentences(
     at = place or (lambda one: line_text(one, words))
     texts = [
         *_tries(deliveries, words),
+        *_again(deliveries, words, at),
         *_ends(deliveries, words, at),
         *_copies(deliveries, words),
         *_twice(deliveries, words, at),
@@ -137,6 +138,32 @@ def _tries(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
         else:
             values = {"n": last + 1, "after_seconds": after, "level": FIRST_RETRY_LEVEL + last, "most": MOST_RETRIES}
             yield words.fill("delivery.said.next", values)
+
+
+def _again(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
+    """Why it came again: the first attempt that failed and whose next one is in the lines, and the time between."""
+    later = {one.tries: one for one in reversed(_of(deliveries, "received", "failed", "acked")) if one.tries}
+    for one in _of(deliveries, "failed"):
+        then = later.get((one.tries or 0) + 1)
+        if one.tries is None or then is None or len({one.group, then.group} - {None}) > 1:
+            continue
+        names = {"failed": try_text(one.tries, words), "then": try_text(one.tries + 1, words)}
+        places = {"place": at(one), "there": at(then)}
+        apart, usual = _seconds_between(one, then), delay_of(one.tries + 1)
+        if apart is None or usual is None or one.pace or then.pace:
+            yield words("delivery.said.again", **names, **places)
+        else:
+            times = {"apart_seconds": apart, "usual_seconds": usual}
+            yield words.fill("delivery.said.again_after", names | places | times)
+        return
+
+
+def _seconds_between(one: Delivery, then: Delivery) -> float | None:
+    """From one line's time to the other's; None where one has none, or a zone and the other not, or it is earlier."""
+    if one.time is None or then.time is None or (one.time.tzinfo is None) != (then.time.tzinfo is None):
+        return None
+    apart = (then.time - one.time).total_seconds()
+    return apart if apart >= 0 else None
 
 
 def _ends(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:

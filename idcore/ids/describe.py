@@ -154,7 +154,8 @@ def why(reading: Reading, token: Token | None, clock: Clock) -> tuple[Reason, ..
 
 def certainty(reading: Reading, sent: SentAt | None, token: Token | None, clock: Clock) -> Certainty | None:
     """How certain an interpretation is by now; one whose time is in doubt is less so."""
-    return _LESS.get(reading.certainty) if doubts(sent, token, clock) else reading.certainty
+    is_odd = isinstance(reading.id, UniqId) and not reading.id.has_time
+    return _LESS.get(reading.certainty) if is_odd or doubts(sent, token, clock) else reading.certainty
 
 
 def doubts(sent: SentAt | None, token: Token | None, clock: Clock) -> list[Reason]:
@@ -201,6 +202,8 @@ def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | 
     born, prefix = hints(token, clock) if token is not None else (None, None)
     if isinstance(message_id, UniqId):
         sent, reason = uniq_sent(message_id, clock, born, prefix, reading.made_by.code)
+        if not message_id.has_time and not _agrees(sent, born, prefix):
+            return None, None
         if sent is not None and sent.latest is not None and reason is None:
             if sent.latest - sent.at > _OTHER_ZONES:
                 reason = bare_reason("zone_newer")
@@ -216,6 +219,15 @@ def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | 
     if token is not None and token.linked and sent is not None and reason is not None:
         return _of_link(sent, token, clock)
     return sent, reason
+
+
+def _agrees(sent: SentAt | None, born_ms: int | None, prefix: datetime | None) -> bool:
+    """Whether a line's own time is within a day of what an ID says, whatever its zone is."""
+    if sent is None or isinstance(prefix, NamedDay) or (born_ms is None and prefix is None):
+        return False
+    zone = sent.at.tzinfo or UTC
+    said = clocks.from_ms(born_ms, zone) if born_ms is not None else prefix or sent.at
+    return abs((said if said.tzinfo is not None else said.replace(tzinfo=zone)) - sent.at) <= _CLOCKS_APART
 
 
 def _of_link(sent: SentAt, token: Token, clock: Clock) -> tuple[SentAt, Reason]:

@@ -53,6 +53,9 @@ def meaning_of(reading: Reading, name: str, words: Words) -> str:
             return words("means.loader_zero") if message_id.loader == 0 else words("means.loader_other")
         if name == "elapsed":
             key = "means.elapsed_le" if message_id.layout.early else "means.elapsed"
+            if not message_id.has_time:
+                back, span = abs(message_id.signed_elapsed) / 1000, message_id.elapsed / 1000
+                return words("means.elapsed_never", span=words.duration(span), back=words.duration(back))
             key = "means.elapsed_back" if message_id.signed_elapsed < 0 else key
             return words(key, span=words.duration(abs(message_id.signed_elapsed) / 1000))
         return words(f"means.uniq_{name}")

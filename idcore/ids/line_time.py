@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 
 from idcore.base.layout import Layout
-from idcore.ids import generations, rules
+from idcore.ids import generations
 from idcore.ids.clock import (
     DAY_MS,
     HOUR_MS,
@@ -274,8 +274,6 @@ def uniq_sent(
 ) -> tuple[SentAt | None, Reason | None]:
     """When a msgId was generated, after the hints of its line and of the other lines of its input."""
     elapsed = uniq_id.signed_elapsed
-    if elapsed < 0 and not (rules.clock_set_back(uniq_id.elapsed) or elapsed > -rules.LONGEST_MONTH_MS):
-        return None, None
     instant, reason = _sent(uniq_id, elapsed, clock, born_ms, prefix, made_by)
     at_noon = None if instant is None else _at_noon(uniq_id, instant, clock)
     if at_noon is None:

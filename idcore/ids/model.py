@@ -181,6 +181,14 @@ class UniqId:
             return self.elapsed - rules.ELAPSED_WRAP
         return self.elapsed
 
+    @property
+    def has_time(self) -> bool:
+        """Whether a month holds its elapsed, or a clock that was set back by less than a day explains it.
+
+        Java writes others too (its clock was set back by days), but nearly all that are seen are no IDs.
+        """
+        return self.signed_elapsed >= -rules.CLOCK_BACK_MS
+
 
 @dataclass(frozen=True, slots=True)
 class OffsetId:

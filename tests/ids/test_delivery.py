@@ -902,3 +902,41 @@ def test_a_trace_of_a_dashboard_tells_how_an_attempt_ended(indent: int | None, s
     text = json.dumps({"status": 0, "data": [row("SubBefore", "ship"), row("SubAfter", "")]}, indent=indent)
     found = list(deliveries(text.split("\n")))
     assert event in {one.event for one in found} <= {"received", event}
+
+
+def consumed(clock: str, tries: int, said: str, group: str = "") -> str:
+    return f"2026-11-20 {clock} WARN x - consume {said} msgId={ID} reconsumeTimes={tries}{group}"
+
+
+def again_of(*lines: str) -> list[str]:
+    return [one for one in sentences_of("\n".join(lines)) if one.startswith("It came again")]
+
+
+def test_why_a_message_came_again_is_said_with_both_lines_and_the_time_between() -> None:
+    first, then = consumed("10:05:34.002", 0, "failed"), consumed("10:05:44.310", 1, "ok")
+    said = "It came again because an attempt failed: first attempt (line 1), then retry 1 (line 2), 10.308 s later. "
+    assert again_of(first, then) == [said + "The default delay is 10 s."]
+    assert again_of(first, consumed("10:05:44.310", 1, "failed"), consumed("10:06:14.400", 2, "ok")) == again_of(
+        first, then
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ((("10:05:34.002", 0, "failed"), ("10:05:34.002", 0, "ok")), []),  # one attempt on two lines
+        ((("10:05:34.002", 0, "failed"), ("10:09:44.310", 2, "ok")), []),  # what was between is not here
+        ((("10:05:34.002", 0, "ok"), ("10:05:44.310", 1, "ok")), []),  # nobody says that it failed
+        ((("10:05:34.002", 0, "failed", " group=a"), ("10:05:44.310", 1, "ok", " group=b")), []),
+        (
+            (("10:05:44.310", 1, "ok"), ("10:06:34.002", 0, "failed")),
+            ["first attempt (line 2), then retry 1 (line 1)."],
+        ),
+        ((("10:05:34", 0, "failed"), ("10:05:44+08:00", 1, "ok")), ["first attempt (line 1), then retry 1 (line 2)."]),
+        ((("10:05:34", 16, "failed"), ("10:05:44", 17, "ok")), ["retry 16 (line 1), then retry 17 (line 2)."]),
+    ],
+)
+def test_no_other_line_is_taken_for_why_it_came_again(lines: tuple[tuple[str, int, str]], said: list[str]) -> None:
+    assert again_of(*(consumed(*line) for line in lines)) == [
+        f"It came again because an attempt failed: {one}" for one in said
+    ]

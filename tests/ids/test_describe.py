@@ -236,3 +236,40 @@ def test_without_numpy_an_id_is_decoded_all_the_same(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "idcore.ids.seeds", None)
     seeds = Seeds()
     assert [seeds.start(0x7E2C76D2, 1_795_000_000) for _ in range(2)] == [None, None]
+
+
+@pytest.mark.parametrize(
+    "line", ["{}", "2026-11-20 10:05:33.118 INFO send ok SendResult [sendStatus=SEND_OK, msgId={}]"]
+)
+@pytest.mark.parametrize("elapsed", ["9FA52C00", "ABA4F8D0", "FAD9A3FF"])
+def test_more_than_a_month_is_no_time_and_nothing_certain(line: str, elapsed: str) -> None:
+    """The scan gives its process no time either. A clock that went back by more than a day is not taken for known."""
+    text = line.format(f"0A0000070B7E2A139A55{elapsed}0007")
+    (token,) = find(text)
+    row = describe(judge(token), token, CLOCK)
+    assert row["kind"] == "uniq" and row["certainty"] in ("likely", "possible")
+    assert row["sent_at"] is row["sent_at_earliest"] is row["month"] is row["zone"] is None
+    assert "elapsed_known_maker" in row["why_codes"] and not {"month_prefix", "clock_back"} & {*row["why_codes"]}
+
+
+@pytest.mark.parametrize("elapsed", ["9FA52400", "FAD9A400"])
+def test_the_slack_of_a_month_and_a_day_before_it_are_times(elapsed: str) -> None:
+    (token,) = find(f"0A0000070B7E2A139A55{elapsed}0007")
+    assert describe(judge(token), token, CLOCK)["sent_at"] is not None
+
+
+@pytest.mark.parametrize(
+    ("line", "is_time"),
+    [
+        ("2026-11-18 14:54:15.960 send ok msgId={}", True),
+        ("2026-11-17 10:00:00 send ok msgId={}", False),
+        ("msgId={} bornTimestamp=1794984855952", True),
+        ("msgId={} bornTimestamp=1795384855952", False),
+    ],
+)
+def test_a_clock_that_was_set_back_by_days_is_shown_by_the_time_of_a_line(line: str, is_time: bool) -> None:
+    """Java writes such IDs (reference/ has some of 12 days); nearly all that are seen are something else."""
+    (token,) = find(line.format("0A0000070B7E2A139A55C0400D900007"))
+    row = describe(judge(token), token, CLOCK)
+    assert (row["sent_at"] is not None) == is_time, row["sent_at"]
+    assert row["certainty"] == "likely"

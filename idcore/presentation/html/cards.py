@@ -212,7 +212,7 @@ def other(reading: Reading, is_sure: Certainty | None, words: Words, told: str |
 def months(reading: Reading, reader: Reader, clock: Clock, found: FoundId) -> Html | None:
     """Every month the id could be from, in the zone of its time; the id alone does not decide between them."""
     message_id, words = reading.id, reader.words
-    if not isinstance(message_id, UniqId):
+    if not isinstance(message_id, UniqId) or not message_id.has_time:
         return None
     chosen, reason = when(reading, found.token, clock)
     elapsed, known = message_id.signed_elapsed, month_source(reading, reason) != "assumed"
