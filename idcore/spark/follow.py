@@ -49,6 +49,8 @@ LOG = logging.getLogger(__name__)
 POLL_SECONDS = 0.1  # seconds between two looks at whether there is news
 ASKED = "asked.json"
 TRIES = 5  # to begin again without a batch between them
+SLOW_TRIES = 20  # the same where the machine has so much to do that Python does not answer Java in time (10 seconds)
+SLOW = "Python worker failed to connect back"
 PAUSE = 1.0  # seconds before each
 BATCH_BYTES = 64 << 20  # read at once at most
 Said = TypeVar("Said")
@@ -137,7 +139,7 @@ class Follower:
                 except Exception as error:
                     failures = 1 if self._state.batch > batch else failures + 1
                     batch = self._state.batch
-                    if failures > TRIES or isinstance(error, CoreError):
+                    if failures > (SLOW_TRIES if SLOW in str(error) else TRIES) or isinstance(error, CoreError):
                         raise
                     LOG.warning("what is followed is begun again where it was: %s", problem_of(error))
                     stop.wait(PAUSE)

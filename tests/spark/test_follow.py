@@ -180,3 +180,25 @@ def test_a_search_beside_that_fails_fails_the_refresh_that_would_tell_of_it() ->
         with pytest.raises(OSError, match="gone"):
             looks.said(lambda: "never", False)
         assert looks.said(lambda: "last", True) == "last"
+
+
+@pytest.mark.parametrize(
+    ("said", "tries"), [("the query has ended", follow.TRIES), (f"{follow.SLOW}.\n=== Query ===", follow.SLOW_TRIES)]
+)
+def test_a_slow_machine_is_given_more_time_than_a_fault(
+    said: str, tries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark waits ten seconds for each Python process that it starts: next to a scan on two cores that is too short."""
+    (tmp_path / "logs").mkdir()
+    asked: list[int] = []
+
+    def fails(*_: object) -> None:
+        asked.append(1)
+        raise RuntimeError(said)
+
+    monkeypatch.setattr(follow.Follower, "_run_query", fails)
+    monkeypatch.setattr(follow, "PAUSE", 0.0)
+    follower = follow.Follower([str(tmp_path / "logs")], tmp_path / "out", FollowOptions(ScanOptions()))
+    with pytest.raises(RuntimeError, match=said.split(".")[0]):
+        follower.run(threading.Event())
+    assert len(asked) == tries + 1
