@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from textwrap import wrap
 
 import plotly.graph_objects as go
 
@@ -16,6 +17,7 @@ from pages.parts.figures import axis, note, paper
 from pages.parts.view import View
 
 MOST_DRAWN = 30
+LETTERS = 26  # of a label on one line; of Chinese half as many
 ROW, HEAD = 30, 44  # pixels
 _COLOURS = {"producer": "host", "broker": "broker", "consumer": "client", "log": "loader"}
 
@@ -60,7 +62,7 @@ def sequence(journey: Journey, view: View, time: Callable[[int], str]) -> go.Fig
             )
     for at, event in enumerate(events):
         text = f"{at + 1}. {short_text(event, words)}" + (" ⚠" if at in wrong else "")
-        note(figure, esc(text), palette.text, x=len(lanes) - 0.5, y=y[at])
+        note(figure, _in_lines(text), palette.text, x=len(lanes) - 0.5, y=y[at], align="left")
     names = [words(f"message.lane_{role}") for role in lanes]
     plain = {"showgrid": False, "fixedrange": True, "showline": False}
     across = {"tickvals": list(range(len(lanes))), "ticktext": names, "range": [-0.5, right], "side": "top"}
@@ -68,3 +70,8 @@ def sequence(journey: Journey, view: View, time: Callable[[int], str]) -> go.Fig
     figure.update_xaxes(axis(palette, **across, **plain))
     figure.update_yaxes(axis(palette, **down, **plain))
     return figure
+
+
+def _in_lines(text: str) -> str:
+    """A label in two lines where a phone has no room for one; a row has room for two."""
+    return "<br>".join(map(esc, wrap(text, LETTERS if text.isascii() else LETTERS // 2)))
