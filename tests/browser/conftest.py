@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.browser.harness import Console, Visit, chromium, console, launch, visit
+from tests.browser.harness import SCAN, Console, Visit, chromium, console, launch, visit
 
 LOG_LINES = 60  # of a console, in the report of a test that failed
 
@@ -50,7 +50,7 @@ def example(browser: Browser, warm_console: Console) -> str:
         tab.go("/decode")
         tab.page.get_by_role("button", name="Load an example").click()
         charts = tab.page.locator('[data-testid="stPlotlyChart"] .js-plotly-plot')
-        expect(charts.nth(2)).to_be_visible(timeout=240_000)  # the first scan waits for Spark, and for its kernels
+        expect(charts.nth(2)).to_be_visible(timeout=SCAN)
         tab.settle()
         return str(tab.page.url).split("run=")[1].split("&")[0]
 

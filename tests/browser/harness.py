@@ -31,6 +31,7 @@ from playwright.sync_api import (
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LOOPBACK = {"127.0.0.1", "localhost"}
+SCAN = 240_000  # milliseconds: the first scan of a console, and the first that goes on, wait for Spark
 expect.set_options(timeout=30_000)  # a loaded machine is slow, not wrong
 FLAGS = (
     "--no-sandbox",

@@ -10,12 +10,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from idcore.base.catalogue.en import LENGTHS
-from tests.browser.harness import Visit
+from tests.browser.harness import SCAN, Visit
 from tests.browser.samples import OFFSET, TRACE, UNIQ, log
 
 pytestmark = pytest.mark.browser
 CHART = '[data-testid="stPlotlyChart"] .js-plotly-plot'
-SCAN = 60_000  # milliseconds: the first scan may have to wait for Spark to start
 CHARTS = ("producers", "counters", "brokers")
 
 

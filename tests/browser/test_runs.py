@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from idcore.runs.runs import Run, Runs
-from tests.browser.harness import NARROW, WIDE, Console, Visit, console, stop, visit
+from tests.browser.harness import NARROW, SCAN, WIDE, Console, Visit, console, stop, visit
 from tests.browser.samples import log
 from tests.pages.test_findings import two_at_once
 
@@ -22,7 +22,6 @@ CANCEL_ABOVE_TABLE = """() => {
   const table = document.querySelector(".mq-table");
   return cancel && table && cancel.getBoundingClientRect().top < table.getBoundingClientRect().top;
 }"""
-SCAN = 240_000  # milliseconds: the first scan, and the first that goes on, wait for Spark
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.harness import NARROW, Console, Visit, visit
-from tests.browser.test_journey import SCAN, charts, run_of
+from tests.browser.harness import NARROW, SCAN, Console, Visit, visit
+from tests.browser.test_journey import charts, run_of
 
 pytestmark = pytest.mark.browser
 # The most elements of a kind that were there at one time: two of what the page has once are a ghost of the page before.
