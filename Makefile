@@ -39,11 +39,11 @@ test-pythons:     ## the tests with each of Python 3.11, 3.12 and 3.13 that is h
 	  else echo "$$python is not here"; fi; \
 	done
 
-check: setup-dev  ## linter, formatter, types, import arrows
+check: setup-dev  ## linter, formatter, types, import arrows, docstrings
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy
-	@$(PY) -m pytest -q tests/test_arrows.py tests/test_house.py
+	@$(PY) -m pytest -q tests/test_arrows.py tests/test_house.py tests/test_docstrings.py
 
 format:           ## put every file in the formatter's shape
 	@$(PY) -m ruff check --fix-only -q .
