@@ -17,7 +17,7 @@ from pages.parts.figures import axis, note, paper
 from pages.parts.view import View
 
 MOST_DRAWN = 30
-LETTERS = 26  # of a label on one line; of Chinese half as many
+LETTERS = 28  # of a label on one line; of Chinese half as many
 ROW, HEAD = 30, 44  # pixels
 _COLOURS = {"producer": "host", "broker": "broker", "consumer": "client", "log": "loader"}
 
@@ -73,5 +73,13 @@ def sequence(journey: Journey, view: View, time: Callable[[int], str]) -> go.Fig
 
 
 def _in_lines(text: str) -> str:
-    """A label in two lines where a phone has no room for one; a row has room for two."""
-    return "<br>".join(map(esc, wrap(text, LETTERS if text.isascii() else LETTERS // 2)))
+    """A label in lines that a phone has room for: English between words, Chinese between any two signs."""
+    if text.isascii():
+        return "<br>".join(map(esc, wrap(text, LETTERS)))
+    lines, room = [""], LETTERS
+    for sign in text:
+        room -= 1 if sign.isascii() else 2
+        if room < 0:
+            lines, room = [*lines, ""], LETTERS - 2
+        lines[-1] += sign
+    return "<br>".join(esc(line.strip()) for line in lines)
