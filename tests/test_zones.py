@@ -43,7 +43,7 @@ def test_a_label_has_the_present_offset() -> None:
     assert zones.label("America/New_York", SUMMER).startswith("-04:00 America/New_York · ")
     assert "UTC-4 " in zones.label("America/New_York", SUMMER)
     assert zones.label("UTC", WINTER) == "+00:00 UTC · GMT"
-    assert zones.label("+08:00", WINTER) == "+08:00 · UTC+8 GMT+8"
+    assert zones.label("+08:00", WINTER) == "UTC+08:00", "once, and not in three spellings"
     assert zones.label("Asia/Tokyo", WINTER, "Asia/Tokyo (browser)").startswith("+09:00 Asia/Tokyo (browser) · Japan")
 
 

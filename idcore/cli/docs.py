@@ -240,7 +240,6 @@ class _FindingsPage:
     head: str
     columns: tuple[str, str, str]
     severity: str
-    severities: Mapping[str, str]
     info: str
     labels: tuple[str, str, str]  # of the meanings, of the advice, of what would disprove it
     after: str
@@ -265,13 +264,12 @@ not prove that messages were lost.
 ## What is checked
 
 {table}
-The pages call info a note. Below, names in code type are figures of the evidence. A bold word is a
+A note is `info` in tables and JSON. Below, names in code type are figures of the evidence. A bold word is a
 variant, or a name under `also` in the evidence.
 """,
         ("code", "finding", "severity"),
         "Severity: {severity}. {decided}",
-        {"error": "error", "warning": "warning", "info": "info"},
-        "{severity}; info: {variants}",
+        "{severity}; {note}: {variants}",
         ("What it says", "What to do", "It is wrong if"),
         "**{name}**, after the others: {text}",
         "**{name}**: {text}",
@@ -290,12 +288,11 @@ variant, or a name under `also` in the evidence.
 ## 检查哪些问题
 
 {table}
-下文中代码字体的名称是证据中的数值；粗体词是诊断的变体，或证据中 `also` 下的名称。
+“提示”在表格和 JSON 中写作 `info`。下文中代码字体的名称是证据中的数值；粗体词是诊断的变体，或证据中 `also` 下的名称。
 """,
         ("代码", "诊断", "级别"),
         "级别：{severity}。{decided}",
-        {"error": "错误", "warning": "警告", "info": "提示"},
-        "{severity}；提示：{variants}",
+        "{severity}；{note}：{variants}",
         ("含义", "怎么做", "何时是误报"),
         "**{name}**（在其他句子之后）：{text}",
         "**{name}**：{text}",
@@ -513,7 +510,7 @@ def findings(lang: str = catalogue.ENGLISH) -> str:
     """The whole page of findings."""
     page, words = _FINDINGS[lang], catalogue.words(lang)
     rows = (
-        (f"[{rule.code}](#{slug(_title(rule, words))})", words(f"finding.{rule.code}"), _severity(rule, page))
+        (f"[{rule.code}](#{slug(_title(rule, words))})", words(f"finding.{rule.code}"), _severity(rule, page, words))
         for rule in RULES.values()
     )
     table = reference.table(page.columns, rows)
@@ -554,10 +551,10 @@ def decided() -> str:
     )
 
 
-def _severity(rule: Rule, page: _FindingsPage) -> str:
-    info = ", ".join(f"`{variant}`" for variant in rule.info_variants)
-    severity = page.severities[rule.severity]
-    return page.info.format(severity=severity, variants=info) if info else severity
+def _severity(rule: Rule, page: _FindingsPage, words: Words) -> str:
+    variants = ", ".join(f"`{variant}`" for variant in rule.info_variants)
+    severity, note = (words(f"severity.{one}").lower() for one in (rule.severity, "info"))
+    return page.info.format(severity=severity, note=note, variants=variants) if variants else severity
 
 
 def _title(rule: Rule, words: Words) -> str:
@@ -574,7 +571,7 @@ def _rule(rule: Rule, page: _FindingsPage, words: Words) -> str:
     meanings = (*_said(rule, "meaning", page, words), *_further(rule, page, words))
     said = (meanings, _said(rule, "advice", page, words), _said(rule, "disproof", page, words))
     decided = words.template(f"decided.{rule.code}").format(**_FIGURES)
-    severity = page.severity.format(severity=_severity(rule, page), decided=decided)
+    severity = page.severity.format(severity=_severity(rule, page, words), decided=decided)
     lines = [f"### {_title(rule, words)}", "", severity, ""]
     for label, texts in zip(page.labels, said, strict=True):
         lines += [words("colon", name=label).rstrip(), "", *(f"- {text}" for text in texts), ""]

@@ -79,7 +79,9 @@ def label(name: str, at: datetime, shown: str | None = None) -> str:
 def _label(name: str, at: datetime, shown: str | None) -> str:
     """The label of a quarter of an hour, one text for all visitors: each has six hundred of them."""
     offset, words = _offset_and_words(name, at)
-    head = offset if name == offset else f"{offset} {shown or name}"
+    if name == offset:
+        return f"UTC{offset}"  # the other spellings would be the same once more
+    head = f"{offset} {shown or name}"
     return f"{head} · {words}" if words else head
 
 

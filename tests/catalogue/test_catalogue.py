@@ -253,3 +253,25 @@ def test_a_sentence_begins_with_a_capital_unless_a_name_begins_it() -> None:
     texts = ("pulled, not acknowledged yet", "no IDs", "orders.log has none", "10.0.0.1: closed", "iOS", "")
     wanted = ("Pulled, not acknowledged yet", "No IDs", "orders.log has none", "10.0.0.1: closed", "iOS", "")
     assert tuple(map(catalogue.upper, texts)) == wanted
+
+
+def test_chinese_has_no_space_between_two_of_its_signs_where_a_value_is_filled_in() -> None:
+    chinese = catalogue.words("zh")
+    assert chinese("delivery.said.acked", who="某个消费者", places="第 3 行") == "某个消费者已确认（第 3 行）。"
+    assert chinese("delivery.said.acked", who="**某个消费者**", places="第 3 行") == "**某个消费者**已确认（第 3 行）。"
+    assert chinese("delivery.said.acked", who="billing", places="第 3 行") == "billing 已确认（第 3 行）。"
+    assert chinese("delivery.said.reason", reason="订单 日志") == "附带说明：订单 日志", "a value stays as it is"
+    between = chinese("message.between", first="10:00（时区为假定）", last="12:00 +08:00（时区为假定）")
+    assert between == "在 10:00（时区为假定）与 12:00 +08:00（时区为假定）之间"
+    said = chinese.fill(
+        "delivery.said.again_after",
+        {
+            "failed": "首次投递",
+            "place": "第 2 行",
+            "apart_seconds": 10.308,
+            "then": "第 1 次重试",
+            "there": "第 3 行",
+            "usual_seconds": 10,
+        },
+    )
+    assert "10.308 秒后是第 1 次重试" in said, "the end of a span"

@@ -6,6 +6,7 @@ when a door (a page, the command line, a report) shows it. `docs/adr/0020-messag
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -97,9 +98,10 @@ class Words:
             return template
         if self._messages["comma"] != _JOINED and key.startswith(_OF_CODES) and not _SEVERAL.isdisjoint(values):
             values = {**values, **self._several(values)}
-        if "_seconds" not in template and all(type(value) in _PLAIN for value in values.values()):
-            return template.format_map(values)  # the usual case: `decode` has several reasons for each id
-        return template.format_map(_Filled(self, values))
+        if "_seconds" in template or not all(type(value) in _PLAIN for value in values.values()):
+            values = _Filled(self, values)  # seldom: `decode` has several reasons for each id
+        text = template.format_map(values)
+        return text if _STRAY.search(text) is None else _without_stray_spaces(template, values)
 
     def _several(self, values: Mapping[str, Any]) -> dict[str, str]:
         """What is several things in one text, with the commas of this language."""
@@ -243,6 +245,34 @@ class Words:
 
 
 _PLAIN = frozenset({str, int, float})
+
+
+# Chinese has a space next to Latin letters and digits only: none between two of its signs.
+_WIDE = "\u3000-\u303f\u3400-\u9fff\uff00-\uffef"
+_STRAY = re.compile(rf" (?<=[*{_WIDE}] )(?=[*{_WIDE}])")  # or two stars of bold words: seldom
+_ENDS_WIDE, _BEGINS_WIDE = re.compile(rf"[{_WIDE}]\*{{0,2}}\Z"), re.compile(rf"\*{{0,2}}[{_WIDE}]")
+
+
+def _without_stray_spaces(template: str, values: Mapping[str, Any]) -> str:
+    """A template filled in, without its spaces between two Chinese signs; those inside a value stay.
+
+    >>> _without_stray_spaces("{who} 已确认 {what}", {"who": "某个消费者", "what": "订单 日志"})
+    '某个消费者已确认订单 日志'
+    """
+    text = ""
+    for literal, name, spec, conversion in Formatter().parse(template):
+        is_stray = literal[:1] == " " and _ENDS_WIDE.search(text) and _BEGINS_WIDE.match(literal[1:])
+        text += literal[1:] if is_stray else literal
+        if name is not None:
+            value = f"{{{name}{'!' * bool(conversion)}{conversion or ''}:{spec}}}".format_map(values)
+            text = text[:-1] if _ends_stray(text, value) else text
+            text += value
+    return text
+
+
+def _ends_stray(text: str, value: str) -> bool:
+    """Whether the space at the end of a text is between two Chinese signs once a value follows."""
+    return text[-1:] == " " and bool(_ENDS_WIDE.search(text[:-1]) and _BEGINS_WIDE.match(value))
 
 
 class _Filled(dict[str, Any]):

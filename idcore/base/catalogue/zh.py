@@ -1906,7 +1906,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lab.row.delay_waits": "延迟消息等待",
     "lab.why.delay_waits": "Broker 把它放在 SCHEDULE_TOPIC_XXXX，级别 {level}，即 {seconds} 秒。REAL_TOPIC 记下它真正的去处。**SendResult 中的 offsetMsgId 指向的是这条记录**，消费者不会收到它。",
     "lab.row.delay_due": "到期：消息进入 {topic}",
-    "lab.why.delay_due": "{seconds} 秒后 Broker 把它追加到真正的主题。**msgId 不变；offsetMsgId 已不是 SendResult 中的那个。** 两条记录都留在 CommitLog 中。",
+    "lab.why.delay_due": "{seconds} 秒后 Broker 把它追加到真正的主题。**msgId 不变；offsetMsgId 已不是 SendResult 中的那个。**两条记录都留在 CommitLog 中。",
     "lab.row.half": "半消息",
     "lab.why.half": "它存储在 RMQ_SYS_TRANS_HALF_TOPIC 中，对消费者不可见；sysFlag 为 {sys_flag}。SendResult 打印 offsetMsgId=null，但这条记录其实有 offsetMsgId。msgId 同时就是 transactionId。",
     "lab.row.commit": "事务提交",
