@@ -519,12 +519,12 @@ def test_times_are_as_exact_as_they_are_known(tmp_path: Path, name: str, variant
         assert said in line and not re.search(r"\d\d:\d\d" + re.escape(never), line), line
 
 
-def gap_rows(*gaps: tuple[float, float]) -> pd.DataFrame:
-    """Findings of one process each, that miss IDs from one second of a month to another."""
+def gap_rows(*gaps: tuple[float, float], hosts: int = 1) -> pd.DataFrame:
+    """Findings of one process each, that miss IDs from one second of a month to another; they take turns on `hosts`."""
     made = []
     for number, (begin, end) in enumerate(gaps):
         after, before = (
-            UniqId.of("10.42.3.17", 7 + number, 0x18B4AAC2, round(1_000 * at), counter).text
+            UniqId.of(f"10.42.3.{17 + number % hosts}", 7 + number, 0x18B4AAC2, round(1_000 * at), counter).text
             for at, counter in ((begin, 5), (end, 99))
         )
         moment = datetime(2026, 11, 1, tzinfo=UTC) + timedelta(seconds=end)
@@ -539,16 +539,38 @@ def gap_rows(*gaps: tuple[float, float]) -> pd.DataFrame:
     return all_rules.to_table(made).to_pandas()
 
 
+@pytest.mark.parametrize(
+    ("hosts", "named"),
+    [
+        (1, "10.42.3.17"),
+        (3, "10.42.3.17, 10.42.3.18, 10.42.3.19"),
+        (5, "10.42.3.17, 10.42.3.18, 10.42.3.19 and 2 more"),
+    ],
+)
+def test_a_gap_of_several_hosts_names_up_to_three_of_them(hosts: int, named: str) -> None:
+    every = gap_rows(*[(60, 150)] * 5, hosts=hosts)
+    assert f"**5 processes on {named} miss IDs at the same time**" in finding_texts.at_once(
+        every, Reader(words("en"), UTC)
+    )
+    chinese = finding_texts.at_once(every, Reader(words("zh"), UTC))
+    assert "10.42.3.17" in chinese and "上的 5 个进程同时缺少 ID" in chinese
+
+
 def test_processes_that_miss_ids_at_once_are_said_before_the_widest_gap() -> None:
     view = Reader(words("en"), timezone(timedelta(hours=8)))
     together = gap_rows((60, 150.5), (59.2, 150), (60.5, 151), (60, 150), (600, 601))
     said = finding_texts.headline(together, view)
-    assert "**4 processes miss IDs at the same time**, between **2026-11-01 08:01:00** and **08:02:30 +08:00**" in said
+    assert (
+        "**4 processes on 10.42.3.17 miss IDs at the same time**, between **2026-11-01 08:01:00** and **08:02:30 +08:00**"
+        in said
+    )
     assert "(1 min 29 s)" in said and "The widest gap" not in said
     assert finding_texts.at_once(together, view) in said
     three = gap_rows((60, 150.5), (59.2, 150), (60.5, 151))
     (kind,) = finding_rows.kinds(three)
-    assert kind.grouped and "**3 processes miss IDs at the same time**" in finding_texts.headline(three, view)
+    assert kind.grouped and "**3 processes on 10.42.3.17 miss IDs at the same time**" in finding_texts.headline(
+        three, view
+    )
     assert not any(kind.grouped for kind in finding_rows.kinds(gap_rows((60, 90), (100, 120), (130, 140))))
     for part, name in ((three, "IDs missing from this input"), (three.head(0), "")):
         assert list(finding_texts.kind_names(part, view.words).values()) == ([name] if name else [])

@@ -208,6 +208,12 @@ class CommonGap(NamedTuple):
     end: datetime
     rows: list[Row]
 
+    @property
+    def hosts(self) -> list[str]:
+        """Each host of these processes, that with the widest gap first."""
+        widest = sorted(self.rows, key=lambda row: -widest_of(row))
+        return list(dict.fromkeys(UniqId.from_hex(evidence_of(row).gap_before or "").host for row in widest))
+
 
 def common_gap(rows: Iterable[Row]) -> CommonGap | None:
     """When most processes of these findings miss IDs at once; None of fewer than LEAST_AT_ONCE, or than half of them.

@@ -24,7 +24,7 @@ from idcore.presentation.triage.time_range import TimeRange
 _BETWEEN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")  # the space is for a name in Latin letters
 MOST_OF_ONE = 0.8  # of the findings of a kind: whose these are is said
 MOST_ADVICE = 3  # different advice of one card
-_MOST_NAMED = 3  # new errors of a banner
+_MOST_NAMED = 3  # new errors of a banner, hosts of a gap that several have
 SECOND = pd.Timedelta(seconds=1)
 
 
@@ -255,6 +255,7 @@ def common_gap(rows: Iterable[Row], reader: Reader) -> str:
     return words(
         "findings.at_once",
         n=f"{len(gap.rows):,}",
+        hosts=words.first(gap.hosts, _MOST_NAMED),
         first=first,
         last=last + words.assumed(finding_rows.assumed_of(gap.rows[0])),
         lasting=words.duration((gap.end - gap.begin).total_seconds()),

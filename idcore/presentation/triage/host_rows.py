@@ -238,7 +238,8 @@ def silent_text(hosts: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
         return "".join(words("producers.silent", **one) for one in named)
     how_many = {"n": f"{len(found):,}", "hosts": words.count("host", len(hosts))}
     if last - first <= LEAST_SILENCE:
-        return words("producers.silent_at_once", at=reader.second(last) + assumed, **how_many)
+        names = words.first(found["host"].tolist(), NAMED)
+        return words("producers.silent_at_once", at=reader.second(last) + assumed, names=names, **how_many)
     return words("producers.silent_many", **how_many, **named[0])
 
 
