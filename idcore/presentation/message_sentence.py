@@ -1,37 +1,112 @@
-"""One message in sentences, of its ID or of the one line that names it: who sent it, when, where it is stored."""
+"""One message in sentences, of its IDs and lines: who sent it, when, where it is stored, what happened last."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import tzinfo
+from typing import TYPE_CHECKING
 
+from idcore.answers.journey.sentences import event_text, when_text
 from idcore.ids.assumptions import assumed
 from idcore.ids.clock import Clock
+from idcore.ids.delivery import Delivery
+from idcore.ids.delivery_sentences import short_text
 from idcore.ids.describe import doubts, month_source, when
 from idcore.ids.identify import Reading
 from idcore.ids.model import ClientId, OffsetId
 from idcore.ids.record_fields import fields_of
-from idcore.intake.intake import FoundId
+from idcore.intake.intake import FoundId, Intake
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Html, fact_list, tag
 
+if TYPE_CHECKING:
+    from idcore.answers.journey import Journey
+
 _WHERE = ("topic", "queueId", "queueOffset")  # of a line, in the order in which they are said
+_NOT_LAST = ("generated", "born", "due", "judged")  # of a journey: the begin, what is to come, what was asked
 _SAID = {*_WHERE, "brokerName", "commitLogOffset", "storeHost"}
 
 
-def is_one_message(items: Sequence[FoundId], lines: int) -> bool:
-    """Whether an input is one ID, or one line with at most one of each kind."""
-    kinds = [item.verdict.best.id.kind for item in items if item.verdict.best is not None]
-    return len(items) == 1 or (lines == 1 and 0 < len(kinds) == len(set(kinds)))
+def of_one(intake: Intake) -> list[FoundId]:
+    """The IDs of the only message of an input, one of each kind; empty where it has several, or may have more."""
+    found = intake.found
+    if intake.cut or not found or (intake.is_list and len(found) > 1):
+        return []
+    ids = {item.token.text.upper(): item for item in sorted(found, key=_dated, reverse=True)}
+    kinds = Counter(_kind(item) for item in ids.values())
+    senders = [item for item in ids.values() if _kind(item) != "offset"]
+    if len(senders) > 1 or not (senders or kinds["offset"] == 1):
+        return []
+    if senders:  # what has another line alone may be of another message
+        named = senders[0].token.text.upper()
+        with_it = {(item.source, item.token.line) for item in found if item.token.text.upper() == named}
+        claims = (claim for said in intake.said.values() for claim in said.found if claim.msg_id.upper() == named)
+        records = {(claim.offset_id or "").upper() for claim in claims}
+        records |= {item.token.text.upper() for item in found if (item.source, item.token.line) in with_it}
+        if not ids.keys() <= records | {named}:
+            return []
+    return [item for item in ids.values() if kinds[_kind(item)] == 1]
 
 
-def sentences(items: Sequence[FoundId], line: str, clock: Clock, reader: Reader) -> str:
+def _dated(item: FoundId) -> tuple[bool, bool, int]:
+    """The place of an ID that says least of its time first."""
+    return item.token.born_ms is not None, item.token.prefix_time is not None, -item.token.line
+
+
+def _kind(item: FoundId) -> str:
+    return "" if item.verdict.best is None else item.verdict.best.id.kind
+
+
+def sentences(items: Sequence[FoundId], fields: Mapping[str, str], clock: Clock, reader: Reader) -> str:
     """`Sent on … by process 18236 on 172.17.0.1.` `Stored on broker itcast (172.17.0.1:10911), topic …`"""
-    fields = fields_of(line)
     readings = [(item, best) for item in items if (best := item.verdict.best) is not None]
     said = [_sent(item, best, clock, reader) for item, best in readings]
     offsets = [best.id for _, best in readings if isinstance(best.id, OffsetId) and best.id.physical_offset >= 0]
     said += [_stored(offset_id, fields, reader) for offset_id in offsets]
     return reader.words("compare.between").join(filter(None, said))
+
+
+def claimed_fields(claims: Iterable[Delivery]) -> dict[str, str]:
+    """What lines name of the record that a SendResult or a consumer printed, each from the first that has it."""
+    known: dict[str, str] = {}
+    for claim in claims:
+        for name, attribute in zip(
+            (*_WHERE, "brokerName"), ("topic", "queue_id", "queue_offset", "broker"), strict=True
+        ):
+            if (value := getattr(claim, attribute)) is not None and claim.stored_topic is None:
+                known.setdefault(name, str(value))
+    return known
+
+
+def last_said(claims: Sequence[tuple[str, Delivery]], zone: tzinfo, reader: Reader) -> str:
+    """What happened last by the lines, each claim with its place; empty where none says more than that it was sent.
+
+    By the times that the lines open with, where all have one: those without a zone are of `zone`.
+    """
+    telling = [(place, claim) for place, claim in claims if short_text(claim)]
+    if not telling:
+        return ""
+    times = [
+        claim.time and (claim.time if claim.time.tzinfo else claim.time.replace(tzinfo=zone)) for _, claim in telling
+    ]
+    at = len(telling) - 1 if None in times else max(range(len(times)), key=lambda place: (times[place], place))
+    (place, claim), moment, words = telling[at], times[at], reader.words
+    group = words("one.group", name=claim.group) if claim.group else ""
+    known = {"what": words("comma").join(filter(None, (short_text(claim, words), group))), "place": place}
+    return words("one.last", at=reader.full(moment), **known) if moment else words("one.last_undated", **known)
+
+
+def of_journey(items: Sequence[FoundId], journey: Journey, zone: tzinfo, clock: Clock, reader: Reader) -> str:
+    """The same of a message of which several sources tell, and what happened last by any of them."""
+    fields = claimed_fields(claim for _, claim in journey.claims)
+    last = last_said(journey.claims, zone, reader)
+    events = [event for event in journey.events if event.at_ms is not None and event.code not in _NOT_LAST]
+    if events and not last:
+        event = max(events, key=lambda event: event.end_ms or 0)
+        what, at = event_text(event, reader.words, reader.instant), when_text(event, reader.words, reader.instant)
+        last = reader.words("one.last_event", what=what, at=at)
+    return reader.words("compare.between").join(filter(None, [sentences(items, fields, clock, reader), last]))
 
 
 def rest_of_line(line: str) -> Html | None:
@@ -61,7 +136,7 @@ def _sent(item: FoundId, reading: Reading, clock: Clock, reader: Reader) -> str:
     return words("compare.between").join([said, words("one.docker")]) if docker else said
 
 
-def _stored(offset_id: OffsetId, fields: dict[str, str], reader: Reader) -> str:
+def _stored(offset_id: OffsetId, fields: Mapping[str, str], reader: Reader) -> str:
     """Where it is stored, with the names that its line has."""
     words, name = reader.words, fields.get("brokerName")
     key = "one.broker_named" if name else "one.broker"

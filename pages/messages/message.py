@@ -59,7 +59,11 @@ with problems.caught():
 
         # show
         whom: Asked = "cluster" if offers else "store" if stores.to_open() else ""
-        said(sentence := answers_text(known, whom, words, made, shown.instant))
+        sentence = answers_text(known, whom, words, made, shown.instant)
+        sums = journeys.summed_up(found, known, lines, made, run, shown)
+        is_judged = any(answer.fate for answer in known)  # whether it was consumed is the answer, where that is known
+        parts = [part for part in ((sentence, sums) if is_judged else (sums, sentence)) if part]
+        said(*parts)
         for each in html.fates(known, shown, st.query_params.get("cluster")):
             show_html(each)
         if made.events:
@@ -73,7 +77,7 @@ with problems.caught():
                 for odd in html.oddities(made, shown):
                     show_html(odd)
             show_html(html.events(made, shown, run.name if run else None).blocks(numbered=True))
-            journey_report.takeaway(made, known, sentence, shown)
+            journey_report.takeaway(made, known, words("compare.between").join(parts), shown)
         elif best is not None:
             st.info(words("message.nothing"), icon=":material/info:")
         journeys.tries(text, known, run, shown)

@@ -12,6 +12,7 @@ import streamlit as st
 
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage import run_rows, run_tables
+from idcore.presentation.triage.file_names import names_of
 from idcore.presentation.triage.run_tables import Key
 from idcore.runs.runs import SCANS, Run, Runs, may_see, runs_root
 from pages.parts import visitor
@@ -44,8 +45,8 @@ _RUN_AND_LINES: HashFuncs = {Run: lambda run: (str(run.path), run_tables.stamp(r
 
 @st.cache_data(max_entries=24, show_spinner=False, hash_funcs=_RUN)
 def frame(run: Run, name: str) -> pd.DataFrame:
-    """A table as pandas, of a large one the largest rows; empty where the scan has no such table."""
-    return run_tables.frame(run, name, is_cut(run, name))
+    """A table as pandas, of a large one the largest rows; empty where the scan has no such table. Files by name."""
+    return names_of(run).named(run_tables.frame(run, name, is_cut(run, name)))
 
 
 def rejected(run: Run) -> pd.DataFrame:

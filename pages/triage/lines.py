@@ -7,7 +7,7 @@ import streamlit as st
 from idcore.base.errors import CoreError
 from idcore.policy import limits
 from idcore.presentation.html import lines as html
-from idcore.presentation.triage import line_filter
+from idcore.presentation.triage import file_names, line_filter
 from idcore.presentation.triage import lines as files
 from pages.parts import problems, session
 from pages.parts.triage import filters, lines, opened, shared, time_range
@@ -61,7 +61,7 @@ else:
 if pages > 1:
     st.pagination(pages, key="page", bind="query-params")
 if found:
-    taken = index, chosen.rows, lines.allowed_for(run), partial(lines.assumed_of, run)
+    taken = index, chosen.rows, lines.allowed_for(run), partial(lines.assumed_of, run), file_names.names_of(run)
     downloads(lambda: files.as_csv(*taken), lambda: files.as_json(*taken), "lines", "lines")
 small_print(
     [

@@ -560,10 +560,8 @@ def test_processes_that_miss_ids_at_once_are_said_before_the_widest_gap() -> Non
     view = Reader(words("en"), timezone(timedelta(hours=8)))
     together = gap_rows((60, 150.5), (59.2, 150), (60.5, 151), (60, 150), (600, 601))
     said = finding_texts.headline(together, view)
-    assert (
-        "**4 processes on 10.42.3.17 miss IDs at the same time**, between **2026-11-01 08:01:00** and **08:02:30 +08:00**"
-        in said
-    )
+    assert "**4 processes on 10.42.3.17 miss IDs at the same time**" in said
+    assert "between **2026-11-01 08:01:00** and **08:02:30 +08:00**" in said
     assert "(1 min 29 s)" in said and "The widest gap" not in said
     assert finding_texts.at_once(together, view) in said
     three = gap_rows((60, 150.5), (59.2, 150), (60.5, 151))

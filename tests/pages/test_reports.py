@@ -20,6 +20,7 @@ import pytest
 
 from idcore.answers.findings import all_rules
 from idcore.base.catalogue import words
+from idcore.presentation import export
 from idcore.presentation.html import findings as findings_html
 from idcore.presentation.reports import roles
 from idcore.presentation.reports.svg import dates, numbers, svg
@@ -33,7 +34,9 @@ from idcore.presentation.triage import (
     run_texts,
 )
 from idcore.presentation.triage.activity import binned
+from idcore.presentation.triage.file_names import FileNames
 from idcore.runs.runs import Run
+from pages.parts import cache
 from pages.parts.charts import brokers, counters, producers
 from pages.parts.charts import findings as charts
 from pages.parts.triage import diagnosis, opened, report
@@ -181,15 +184,15 @@ def test_a_report_opens_without_a_network_in_either_theme_and_on_paper(
 
 def test_a_report_names_files_without_the_folders_of_the_server(tmp_path: Path) -> None:
     """Uploads have none; of two folders what differs stays, and the whole path is under "About this report"."""
-    assert lines.plain_names(["app.log", "logs.zip/app.log"]) == {
-        name: name for name in ("app.log", "logs.zip/app.log")
-    }
-    assert lines.plain_names(["/srv/logs/app.log"]) == {"/srv/logs/app.log": "app.log"}
-    two = ["/srv/logs/a/app.log", "/srv/logs/b/app.log", "old.log"]
-    assert list(lines.plain_names(two).values()) == ["a/app.log", "b/app.log", "old.log"]
-    assert list(lines.plain_names(["s3://bucket/day/app.log"]).values()) == ["app.log"]
-    made = [lines.NumberedLine(name, 7, "x") for name in two[:2]]
-    assert lines.as_text(made) == "a/app.log:7  x\nb/app.log:7  x"
+    for files, called in (
+        (["app.log", "logs.zip/app.log"], ["app.log", "logs.zip/app.log"]),
+        (["/srv/logs/app.log"], ["app.log"]),
+        (["/srv/logs/a/app.log", "/srv/logs/b/app.log", "old.log"], ["a/app.log", "b/app.log", "old.log"]),
+        (["/srv/a.log", "/var/a.log"], ["/srv/a.log", "/var/a.log"]),
+        (["s3://bucket/day/app.log"], ["app.log"]),
+    ):
+        names = FileNames.of(files)
+        assert [names(name) for name in files] == called
     run = incident(tmp_path, "missing_ids", "an_outage")
     table = pq.read_table(run.path / "files")
     paths = pa.array([f"/srv/logs/{name}" for name in table["file"].to_pylist()])
@@ -205,6 +208,32 @@ def test_a_report_names_files_without_the_folders_of_the_server(tmp_path: Path) 
     run = Run(run.path)
     for made_text in (report.markdown(run, view(), ADDRESS), report.html(run, view(), ADDRESS)):
         assert made_text.count("/srv/logs") == 1 and "Folders of the input: /srv/logs" in made_text
+
+
+def test_a_file_has_one_name_on_page_ticket_csv_and_report(tmp_path: Path) -> None:
+    """The shortest that is of one file of the scan: not its last two parts, and not its last one."""
+    run = incident(tmp_path, "missing_ids", "an_outage")
+    there = "/srv/logs/sub/deep/app.log"
+    for name, old in (("findings", "app.log"), ("files", "app.log")):
+        table = pq.read_table(run.path / name).to_pandas()
+        table = table.map(lambda value, old=old: value.replace(old, there) if isinstance(value, str) else value)
+        if name == "files":
+            table = pd.concat([table, table.assign(file="/srv/logs/app.log")])
+        for part in (run.path / name).glob("*.parquet"):
+            part.unlink()
+        table.to_parquet(run.path / name / "part-0.parquet")
+    run = Run(run.path)
+    findings = cache.frame(run, "findings")
+    part = next(iter(finding_report.parts_of(finding_rows.kinds(findings))))
+    texts = {
+        "page": finding_texts.say("meaning", findings.iloc[0].to_dict(), view()),
+        "ticket": finding_report.ticket(part, run, diagnosis.log_lines(run), view(), ADDRESS),
+        "report": report.html(run, view(), ADDRESS),
+        "csv": export.csv_frame(findings).decode("utf-8-sig"),
+    }
+    for door, text in texts.items():
+        assert re.search(r"(?<![\w/])sub/deep/app\.log:\d+", text), (door, text[:2_000])
+        assert "/srv/logs/" not in text, door
 
 
 def test_a_report_names_its_scan_in_its_file(tmp_path: Path) -> None:

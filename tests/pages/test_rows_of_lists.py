@@ -312,10 +312,8 @@ def test_a_host_that_has_no_more_ids_when_others_go_on_is_named() -> None:
     named = host_rows.silent_text(hosts_until(600, 300, 595, 600), reader(), " (assumed)")
     assert named == " **10.0.0.1** has no ID after **2026-11-20 10:05:00 +08:00 (assumed)**."
     at_once = host_rows.silent_text(hosts_until(*[600] * 30, *[300] * 4, 303), reader())
-    assert (
-        at_once
-        == " **5 of 35 hosts** have no ID after **2026-11-20 10:05:03 +08:00**: 10.0.0.30, 10.0.0.31, 10.0.0.32 and 2 more."
-    )
+    assert at_once.startswith(" **5 of 35 hosts** have no ID after **2026-11-20 10:05:03 +08:00**: ")
+    assert at_once.endswith(": 10.0.0.30, 10.0.0.31, 10.0.0.32 and 2 more."), "three of them by name"
     apart = host_rows.silent_text(hosts_until(*[600] * 30, 60, 120, 180, 240), reader())
     assert apart.startswith(" **4 of 34 hosts** have none long before the end") and "10.0.0.30" in apart
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
@@ -25,12 +25,13 @@ BETWEEN = 20  # lines at each end of what is between two
 class Lines:
     """The lines of a run: its index, its name, what is asked before a file is opened, and marks behind times.
 
-    `assumed`: of each process, by its key, what of its times no line shows.
+    `names`: what its files are called. `assumed`: of each process, by its key, what of its times no line shows.
     """
 
     index: Index
     run: str
     allowed: Allowed
+    names: Callable[[str], str] = str
     assumed: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -90,8 +91,7 @@ def _between(one: Occurrence, later: Occurrence, of: Lines, reader: Reader) -> l
 
 def _row(ids: Sequence[Occurrence], of: Lines, reader: Reader, sought: str) -> Html:
     words, first = reader.words, ids[0]
-    name = first.file.rpartition("/")[2] or first.file
-    facts = [tag("span", f"{name}:{first.line:,}", class_="mq-mono", title=f"{first.file}:{first.line}")]
+    facts = [tag("span", f"{of.names(first.file)}:{first.line:,}", class_="mq-mono")]
     told = None
     for one in ids:
         mark = of.assumed.get(process_key(one.names), "") if one.kind == "uniq" else ""

@@ -38,6 +38,7 @@ from idcore.presentation.triage import (
     run_texts,
     sentences,
 )
+from idcore.presentation.triage.file_names import FileNames
 from idcore.presentation.triage.finding_rows import Kind
 from idcore.presentation.triage.run_tables import MOST_ROWS
 
@@ -86,7 +87,8 @@ def _rest(summed: Mapping[str, Any], out: Path, lang: str) -> Iterator[str]:
     yield from filter(None, [run_notes.deliveries_sampled(summed, words)])
     yield from _largest(out, reader, summed)
     yield from _rejected(out, reader)
-    findings = pq.read_table(out / "findings").to_pandas()
+    names = FileNames.of(pq.read_table(out / "files", columns=["file"])["file"].to_pylist())
+    findings = names.named(pq.read_table(out / "findings").to_pandas())
     yield ""
     yield sentence(finding_texts.findings_sentence(findings, summed, words))
     yield from finding_lines(findings, reader)

@@ -36,16 +36,12 @@ ELSEWHERE = frozenset(
 )
 
 
-_PLACES = ("gap_after_at", "gap_before_at")  # a file and a line; of its folders the last tells logs of hosts apart
-
-
 def dated(evidence: FindingEvidence, reader: Reader) -> dict[str, Any]:
-    """The evidence with its instants in the reader's zone, its client in the reader's language, and files by name."""
+    """The evidence with its instants in the reader's zone, and its client in the reader's language."""
     texts = {
         name: _instant(name, value, reader) if name in INSTANTS and value else value for name, value in evidence.items()
     }
-    texts |= {name: times.several(evidence[name], reader.zone) for name in MOMENTS if name in evidence}
-    return texts | {name: "/".join(evidence[name].split("/")[-2:]) for name in _PLACES if evidence.get(name)}
+    return texts | {name: times.several(evidence[name], reader.zone) for name in MOMENTS if name in evidence}
 
 
 def _instant(name: str, value: str, reader: Reader) -> str:

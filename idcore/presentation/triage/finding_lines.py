@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.registry import rules
 from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
-from idcore.presentation.triage import finding_rows, line_filter, lines
+from idcore.presentation.triage import file_names, finding_rows, line_filter, lines
 from idcore.presentation.triage.finding_rows import Kind, Part, Row, evidence_of
 from idcore.presentation.triage.lines import NumberedLine
 from idcore.runs.runs import Run
@@ -104,7 +104,9 @@ class LogLines:
             try:
                 known = self.rows if self.rows.keys() >= set(ids) else self.index.rows_of(ids)
                 rows = np.unique(np.concatenate([known[text] for text in ids]))
-                return lines.indexed(self.index, rows, before, self.allowed, evidence.label or "")
+                found = lines.indexed(self.index, rows, before, self.allowed, evidence.label or "")
+                names = file_names.names_of(self.run)
+                return [replace(line, file=names(line.file)) for line in found]
             except (CoreError, PermissionError):  # its file changed, or is not allowed any more: Lines says so
                 return []
         wanted = {text.upper() for text in ids}

@@ -21,9 +21,9 @@ from idcore.presentation.triage import (
     host_rows,
     run_texts,
 )
+from idcore.presentation.triage.file_names import folders_of
 from idcore.presentation.triage.finding_lines import LogLines, rows_of
 from idcore.presentation.triage.finding_rows import Kind, Part, Row, evidence_of
-from idcore.presentation.triage.lines import folders_of
 from idcore.runs.runs import Run
 
 MOST_IDS = 5

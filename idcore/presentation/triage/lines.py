@@ -6,8 +6,7 @@ import codecs
 import mmap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
-from pathlib import PurePosixPath
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +57,7 @@ def around(run: Run, ids: Sequence[str], before: int = 0) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class NumberedLine:
-    """A line of the input: its file, its number from 1, its text, of a long one a stretch."""
+    """A line of the input: what its file is called, its number from 1, its text, of a long one a stretch."""
 
     file: str
     number: int
@@ -89,32 +88,14 @@ def numbered(run: Run, places: Sequence[Mapping[str, Any]], before: int = 0) -> 
 
 def as_text(lines: Sequence[NumberedLine]) -> str:
     """Lines with file and number; where lines of a file are left out, a line with "…" says so."""
-    texts, names = list[str](), plain_names(dict.fromkeys(line.file for line in lines))
+    texts = list[str]()
     for before, line in pairwise([None, *lines]):
         if line is None:
             continue
         if before is not None and before.file == line.file and before.number + 1 < line.number:
             texts.append("…")
-        texts.append(f"{names[line.file]}:{line.number}  {line.text}")
+        texts.append(f"{line.file}:{line.number}  {line.text}")
     return "\n".join(texts)
-
-
-def plain_names(files: Iterable[str]) -> dict[str, str]:
-    """What files are called without the folder of the server that all of them are in; uploads have none."""
-    every = list(files)
-    folders = [PurePosixPath(name).parent.parts for name in every if _is_of_server(name)]
-    shared = sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False)))
-    cut = lambda name: str(PurePosixPath(*PurePosixPath(name).parts[shared:]))  # noqa: E731
-    return {name: cut(name) if _is_of_server(name) else name for name in every}
-
-
-def folders_of(files: Iterable[str]) -> list[str]:
-    """The folders of the server that the files are in, each once."""
-    return list(dict.fromkeys(name.rpartition("/")[0] or "/" for name in files if _is_of_server(name)))
-
-
-def _is_of_server(name: str) -> bool:
-    return name.startswith("/") or "://" in name
 
 
 def indexed(index: Index, rows: np.ndarray, before: int, allowed: Allowed, label: str = "") -> list[NumberedLine]:
@@ -163,6 +144,7 @@ def _line(text: mmap.mmap, place: int) -> str:
 
 # Of some occurrences what of their times no line shows, by the key of their process.
 Assumed = Callable[[Sequence[Occurrence]], Mapping[str, Sequence[str]]]
+Named = Callable[[str], str]  # what a file is called
 COLUMNS = (
     "file",
     "line",
@@ -189,25 +171,27 @@ def assumed_of(
     return {process_key(row): assumed_codes(row) for row in rows}
 
 
-def taken(index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed) -> Iterable[dict[str, Any]]:
-    """The rows of a download, a page at a time."""
+def taken(
+    index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed, names: Named = str
+) -> Iterable[dict[str, Any]]:
+    """The rows of a download, a page at a time. `names`: what files are called."""
     most = limits.figure("download_rows")
     for start in range(0, min(len(rows), most), 1000):
         page = index.page(rows[start : min(start + 1000, most)], allowed)
         codes = assumed(page)
         for one in page:
             sent = None if one.sent_ms is None else from_ms(one.sent_ms).isoformat(timespec="milliseconds")
-            own = {"file": one.file, "line": one.line, "byte": one.byte, "id": one.id, "kind": one.kind}
+            own = {"file": names(one.file), "line": one.line, "byte": one.byte, "id": one.id, "kind": one.kind}
             mark = " ".join(codes.get(process_key(one.names), ())) if one.kind == "uniq" else ""
             row = own | {"sent_at": sent, "assumed": mark or None, "text": one.text} | one.names
             yield {name: row.get(name) for name in COLUMNS}
 
 
-def as_csv(index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed) -> bytes:
+def as_csv(index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed, names: Named = str) -> bytes:
     """The rows as CSV."""
-    return export.csv_table(COLUMNS, (list(row.values()) for row in taken(index, rows, allowed, assumed)))
+    return export.csv_table(COLUMNS, (list(row.values()) for row in taken(index, rows, allowed, assumed, names)))
 
 
-def as_json(index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed) -> bytes:
+def as_json(index: Index, rows: np.ndarray, allowed: Allowed, assumed: Assumed, names: Named = str) -> bytes:
     """The rows as JSON Lines."""
-    return "".join(export.json_lines(taken(index, rows, allowed, assumed))).encode()
+    return "".join(export.json_lines(taken(index, rows, allowed, assumed, names))).encode()

@@ -7,7 +7,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from idcore.answers.differences import LEAST
 from idcore.answers.fate_list import MOST_IDS
+from idcore.ids.delivery_sentences import line_text
 from idcore.ids.identify import identify_alone
+from idcore.ids.record_fields import fields_of
 from idcore.intake.intake import message_of
 from idcore.presentation import intake_texts, message_sentence
 from idcore.presentation.html import cards, ruler
@@ -88,12 +90,22 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 def message(here: DecodeSession, aside: str = "") -> None:
     """One message in sentences, then the `aside`, and what else its line says; of several messages the aside alone."""
-    if here.files or here.intake.cut or not message_sentence.is_one_message(here.intake.found, here.intake.lines):
+    items = message_sentence.of_one(here.intake)
+    if not items or (here.files and here.single):  # of a single ID in a file the table has all
         if aside:
             said(aside)
         return
-    said(message_sentence.sentences(here.intake.found, here.text, here.clock(), view()), aside)
-    if (rest := message_sentence.rest_of_line(here.text)) is not None:
+    shown, clock, is_line = view(), here.clock(), not here.files and here.intake.lines == 1
+    claims = [
+        (f"{source}:{claim.line}" if source else line_text(claim, shown.words), claim)
+        for source, of in here.intake.said.items()
+        for claim in of.found
+    ]
+    fields = fields_of(here.text) if is_line else message_sentence.claimed_fields(claim for _, claim in claims)
+    parts = [message_sentence.sentences(items, fields, clock, shown)]
+    parts += [] if is_line else [message_sentence.last_said(claims, clock.zone, shown)]
+    said(shown.words("compare.between").join(filter(None, parts)), aside)
+    if is_line and (rest := message_sentence.rest_of_line(here.text)) is not None:
         show_html(tag("div", rest, class_="mq-rest"))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import tzinfo
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,12 +17,14 @@ from idcore.answers.journey import Journey, Line, Sources
 from idcore.answers.lookup import Answer, Offer, StoreLookup
 from idcore.answers.lookup.queries import Answers, LookupQuery
 from idcore.base.errors import CoreError
+from idcore.ids.clock import is_time
 from idcore.ids.delivery import is_part
 from idcore.intake.intake import FoundId
-from idcore.presentation import times
+from idcore.presentation import message_sentence, times
 from idcore.presentation.html import answers
 from idcore.presentation.html import journeys as html
 from idcore.presentation.reports.markdown import escaped
+from idcore.presentation.triage import file_names
 from idcore.rocketmq.message.tracers import trace_of
 from idcore.rocketmq.store import StoreFolder
 from idcore.runs.run_times import linked
@@ -88,12 +92,13 @@ def lines_of(text: str, known: Sequence[Answer], run: Run | None, view: View) ->
     if run is None or index is None:
         return None, 0
 
-    allowed = run_lines.allowed_for(run)
+    allowed, names = run_lines.allowed_for(run), file_names.names_of(run)
 
     def select(ids: tuple[str, ...]) -> tuple[list[Line], int]:
         rows = index.first_of_lines(index.select(Filter(ids=ids)).rows)
         occurrences = index.page(rows[:MOST_LINES], allowed)
-        return [_line(one, index, allowed) for one in occurrences if one.problem is None], len(rows)
+        found = [_line(one, index, allowed) for one in occurrences if one.problem is None]
+        return [replace(line, file=names(line.file)) for line in found], len(rows)
 
     try:
         return journeys.lines_of(text, known, select)
@@ -112,8 +117,30 @@ def build(item: FoundId, known: Sequence[Answer], lines: Sequence[Line] | None, 
     """The journey from all of them; lines whose times have no zone are read in that of their scan."""
     token = item.token if item.token.linked or item.token.vouched else None
     sources = Sources.of(*known, lines=lines, token=token)
+    return journeys.build(item.token.text, sources, view.clock(), _log_zone(run, view))
+
+
+def _log_zone(run: Run | None, view: View) -> tzinfo:
+    """The zone of lines whose times name none."""
     zone = times.zone_of(str(run.options.get("zone") or "")) if run is not None else None
-    return journeys.build(item.token.text, sources, view.clock(), zone or view.zone)
+    return zone or view.zone
+
+
+def summed_up(
+    item: FoundId, known: Sequence[Answer], lines: Sequence[Line] | None, journey: Journey, run: Run | None, view: View
+) -> str:
+    """Who sent it, when, where it is stored, what was last: of its msgId, and of its offsetMsgId if it has one only."""
+    sources = Sources.of(*known, lines=lines)
+    others = [found_of(text, run) for text in journeys.ids_of(item.token.text, sources)[1:]]
+    records = [copy.record for copy in sources.copies or () if copy.relation != "trace"]
+    born = min((each.born_timestamp for each in records if is_time(each.born_timestamp)), default=None)
+    kinds: dict[str, list[FoundId]] = {}
+    for one in [item, *others]:
+        if one.verdict.best is not None:
+            dated = one if born is None else replace(one, token=replace(one.token, born_ms=born))
+            kinds.setdefault(one.verdict.best.id.kind, []).append(dated)
+    items = [some[0] for kind, some in kinds.items() if kind != "offset" or len(some) == 1]
+    return message_sentence.of_journey(items, journey, _log_zone(run, view), view.clock(), view)
 
 
 def ask(text: str, offers: Mapping[str, Offer], view: View) -> Answers | None:

@@ -15,7 +15,7 @@ from idcore.ids.identify import identify_alone
 from idcore.intake.allowed import is_copy
 from idcore.presentation.html import lines as html
 from idcore.presentation.reports.markup import Html, link, tag
-from idcore.presentation.triage import finding_rows, finding_texts, line_filter
+from idcore.presentation.triage import file_names, finding_rows, finding_texts, line_filter
 from idcore.presentation.triage import lines as line_texts
 from idcore.presentation.triage.scope import UNLIMITED
 from idcore.runs.runs import Run
@@ -146,7 +146,7 @@ def gap_of(run: Run, given: Mapping[str, str], view: View) -> html.Gap | None:
 def of_page(run: Run, index: Index, occurrences: Sequence[Occurrence], words: Words) -> html.Lines:
     """The lines of a run, with the marks behind the times of the processes of a page."""
     marks = {key: words.assumed(codes) for key, codes in assumed_of(run, occurrences).items()}
-    return html.Lines(index, run.name, allowed_for(run), marks)
+    return html.Lines(index, run.name, allowed_for(run), file_names.names_of(run), marks)
 
 
 def assumed_of(run: Run, occurrences: Sequence[Occurrence]) -> dict[str, tuple[str, ...]]:
