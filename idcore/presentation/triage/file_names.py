@@ -5,6 +5,7 @@ Within the scan a name is of one file: what of its folders is not shared stays. 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from idcore.base.safe_text import json_text
+from idcore.intake.allowed import is_copy
 from idcore.presentation.triage.run_tables import stamp
 from idcore.runs.runs import Run
 
@@ -50,15 +52,10 @@ class FileNames:
         if not self.folder or table.empty:
             return table
         texts = table.columns.intersection(["file", *(_TEXTS if "evidence" in table else ())])
-        return table.assign(**{name: [self._within(text) for text in table[name]] for name in texts})
-
-    def _within(self, text: object) -> object:
-        """A text without the folder where a name begins with it: at its start, in a string of JSON, in a list."""
-        if not isinstance(text, str):
-            return text
-        text = text.removeprefix(self.folder)
-        inside = json_text(self.folder)[1:-1]
-        return text.replace(f'"{inside}', '"').replace(f", {inside}", ", ")
+        folders = {self.folder, json_text(self.folder)[1:-1]}  # as it is, and as strings of JSON have it
+        begins = re.compile(rf"(?<![\w/.-])(?:{'|'.join(map(re.escape, folders))})")  # not inside of another path
+        within = lambda text: begins.sub("", text) if isinstance(text, str) else text  # noqa: E731
+        return table.assign(**{name: [within(text) for text in table[name]] for name in texts})
 
 
 def names_of(run: Run) -> FileNames:
@@ -69,7 +66,8 @@ def names_of(run: Run) -> FileNames:
 @lru_cache(maxsize=64)
 def _names(path: Path, written: float) -> FileNames:
     run = Run(path)
-    return FileNames.of(run.table("files").column("file").to_pylist() if run.has("files") else [])
+    files = run.table("files").column("file").to_pylist() if run.has("files") else []
+    return FileNames.of(name for name in files if not is_copy(path, name))
 
 
 def folders_of(files: Iterable[str]) -> list[str]:
