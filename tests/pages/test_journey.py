@@ -293,3 +293,38 @@ def test_retries_in_a_scan_are_tries_and_waits(tmp_path: Path, open_page: Open) 
     assert text.count("The broker held it") == 1
     assert f"{words()('message.scale')} {words()('message.scale_tries')}" in [caption.value for caption in app.caption]
     assert "Retry 4 of group ship_group stored in %RETRY%ship_group" in table_of(app, "Journey")
+
+
+FAILED_ONCE = """\
+2026-11-20 10:05:33.118 INFO  [main] c.a.o.OrderProducer - send ok SendResult [sendStatus=SEND_OK, \
+msgId=0A0000070B7E2A139A5561F8B2E40007, offsetMsgId=0A0000F100002A9F00000000000F4240, messageQueue=MessageQueue \
+[topic=ORDER_TOPIC, brokerName=broker-a, queueId=2], queueOffset=1201]
+2026-11-20 10:05:34.002 WARN  [ConsumeMessageThread_4] c.a.o.OrderConsumer - consume failed \
+msgId=0A0000070B7E2A139A5561F8B2E40007 reconsumeTimes=0
+2026-11-20 10:05:44.310 INFO  [ConsumeMessageThread_9] c.a.o.OrderConsumer - consume ok \
+msgId=0A0000070B7E2A139A5561F8B2E40007 reconsumeTimes=1
+"""
+ONE_MESSAGE, ITS_RECORD = "0A0000070B7E2A139A5561F8B2E40007", "0A0000F100002A9F00000000000F4240"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("asked", [ONE_MESSAGE, ITS_RECORD])
+def test_who_sent_it_when_and_what_was_last_is_said_first_and_in_the_ticket(
+    tmp_path: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch, asked: str, lang: str
+) -> None:
+    indexed(tmp_path, FAILED_ONCE)
+    tickets: list[str] = []
+    monkeypatch.setattr(
+        "pages.parts.messages.journey_report.browser.copy_button", lambda text, *_: tickets.append(text)
+    )
+    app, said = open_page("message", id=asked, run=RUN, zone="Asia/Shanghai", lang=lang), words(lang)
+    assert not app.exception and not app.error
+    first = next(item.proto.body for item in app.get("html") if "mq-said" in item.proto.body)
+    first = first.replace("<b>", "").replace("</b>", "")
+    last = said("one.last", what="**", at="2026-11-20 10:05:44.310 +08:00", place="app.log:3").split("**")[-2]
+    for wanted in (said("one.process", pid="2942", host="10.0.0.7"), "broker-a", "ORDER_TOPIC", last, "app.log:3"):
+        assert wanted.replace("**", "") in first, (wanted, first)
+    numbered = said("journey.try", n="1", of="17") + said("journey.try_next", after=said.duration(10))
+    for door in (tickets[0], table_of(app, said("message.journey"))):
+        assert numbered in door, "the picture has it"
+    assert "2942" in tickets[0].split("\n1. ")[0] and "10.3" in tickets[0] and said("message.scale_tries") in tickets[0]

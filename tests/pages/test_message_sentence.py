@@ -13,6 +13,7 @@ from idcore.base import catalogue
 from idcore.intake.intake import PASTED
 from tests.ids.test_mended import ID, RECEIVED, SENT
 from tests.pages.conftest import make_run
+from tests.pages.test_journey import FAILED_ONCE, ONE_MESSAGE
 from tests.pages.test_pages import press, shown
 
 Open = Callable[..., AppTest]
@@ -90,3 +91,31 @@ def test_an_id_that_was_parted_is_read_and_leads_on(open_page: Open, parted: str
     assert not app.exception and not app.error
     links = [one.proto for one in app.get("page_link") if one.proto.label == words("card.anatomy")]
     assert any(link.page == "anatomy" and f"id={ID}" in link.query_string for link in links)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_several_lines_of_one_message_are_one_sentence(open_page: Open, lang: str) -> None:
+    words = catalogue.words(lang)
+    page = shown(decoded(open_page, FAILED_ONCE, lang)).replace("<b>", "").replace("</b>", "")
+    head = page[: page.index(words("delivery.heading"))]
+    for said in (
+        words("one.process", pid="2942", host="10.0.0.7"),
+        words("one.broker_named", name="broker-a", address="10.0.0.241:10911"),
+        words("delivery.event.acked"),
+        "2026-11-20 10:05:44.310 +08:00",
+        words("delivery.line", line="3"),
+    ):
+        assert said.replace("**", "") in head, said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FAILED_ONCE + FAILED_ONCE.replace(ONE_MESSAGE, f"{ONE_MESSAGE[:-1]}8"),  # two messages
+        f"{ONE_MESSAGE}\n{ONE_MESSAGE}\n",  # a list
+        f"2026-11-20 10:05:34.002 sent {ONE_MESSAGE}\n2026-11-20 10:05:34 stored 0A0000F100002A9F00000000000F4240\n",
+    ],
+)
+def test_lines_that_may_be_of_several_messages_are_counted_alone(open_page: Open, text: str) -> None:
+    page = shown(decoded(open_page, text))
+    assert "by process" not in page and "Last in the lines" not in page

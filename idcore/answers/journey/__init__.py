@@ -11,6 +11,7 @@ from idcore.answers.journey.sentences import (
     source_of,
     steps,
     when_text,
+    whole_text,
 )
 from idcore.answers.journey.timeline import build, ids_of, lines_of, messages_of_trace
 
@@ -32,4 +33,5 @@ __all__ = [
     "source_of",
     "steps",
     "when_text",
+    "whole_text",
 ]

@@ -45,6 +45,12 @@ def event_text(event: Event, words: Words = _ENGLISH, time: Time = utc) -> str:
     return text
 
 
+def whole_text(event: Event, words: Words = _ENGLISH, time: Time = utc) -> str:
+    """The same with the number of the try and when the next one follows, as its picture has it."""
+    is_numbered = event.code == "attempt" or (event.code == "logged_failed" and _names_try(event))
+    return event_text(event, words, time) + (numbered_try(event, words) if is_numbered else "")
+
+
 def _form(event: Event) -> str:
     if event.code == "attempt":
         tries = event.values["tries"]

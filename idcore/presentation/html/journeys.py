@@ -25,12 +25,17 @@ class Ways(NamedTuple):
 
 def texts(journey: Journey, reader: Reader) -> list[str]:
     """What each event is, in the reader's words."""
-    return [journeys.event_text(event, reader.words, reader.instant) for event in journey.events]
+    return [journeys.whole_text(event, reader.words, reader.instant) for event in journey.events]
+
+
+def is_tried(journey: Journey) -> bool:
+    """Whether tries of a consumer are numbered, which is by the default of retries."""
+    return any(event.values.get("tries") is not None for event in journey.events)
 
 
 def hover(event: Event, words: Words, time: Callable[[int], str]) -> str:
     """What an event of the picture says when it is pointed at."""
-    known = (journeys.when_text(event, words, time), journeys.event_text(event, words, time), event.who, event.evidence)
+    known = (journeys.when_text(event, words, time), journeys.whole_text(event, words, time), event.who, event.evidence)
     return "<br>".join(esc(text) for text in known if text)
 
 
@@ -98,6 +103,8 @@ def report(
     yield tag("figure", picture)
     yield from oddities(journey, reader, "h3")
     yield events(journey, reader).html(numbered=True)
+    if is_tried(journey):
+        yield tag("p", words("message.scale_tries"), class_="faint")
     for answer in known:
         if answer.reason:
             yield tag("p", upper(answers.reason(answer, reader)), class_="faint")
@@ -117,11 +124,13 @@ def markdown(journey: Journey, known: Sequence[Answer], sentence: str, reader: R
         for verdict in answer.fate or ()
     ]
     parts += ["\n".join(verdicts)] if verdicts else []
-    lines = []
-    for number, (event, text) in enumerate(zip(journey.events, texts(journey, reader), strict=True), 1):
+    lines, steps = [], journeys.steps(journey, words)
+    for number, (event, text, step) in enumerate(zip(journey.events, texts(journey, reader), steps, strict=True), 1):
         who = " · ".join(code(part) for part in dict.fromkeys((event.who, event.evidence)) if part)
-        lines.append(f"{number}. {escaped(journeys.when_text(event, words, time))} · {escaped(text)} · {who}")
+        when = " · ".join(filter(None, (journeys.when_text(event, words, time), step)))
+        lines.append(f"{number}. {escaped(when)} · {escaped(text)} · {who}")
     parts.append("\n".join(lines))
+    parts += [words("message.scale_tries")] if is_tried(journey) else []
     for heading, found in journeys.oddities(journey, words, time):
         parts.append(f"{heading}\n\n" + "\n".join(f"- {escaped(text)}" for text in found))
     parts.append(escaped(journeys.found_text(journey, words)))

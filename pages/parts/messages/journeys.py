@@ -184,8 +184,8 @@ def picture(journey: Journey, view: View) -> None:
     chart(figure, view.words("message.alt"), lambda: pd.DataFrame(html.rows(journey, view)), "journey")
     moments = [event.at_ms for event in journey.events if event.at_ms is not None]
     waits = any(later - one > ONE_ROW_MS for one, later in pairwise(moments))
-    tried = any(event.values.get("tries") is not None for event in journey.events)
-    notes = [view.words(f"message.scale{name}") for name, there in (("", waits), ("_tries", tried)) if there]
+    known = (("", waits), ("_tries", html.is_tried(journey)))
+    notes = [view.words(f"message.scale{name}") for name, there in known if there]
     if notes:
         st.caption(view.words("compare.between").join(notes))
     if len(journey.events) > chart_of.MOST_DRAWN:
