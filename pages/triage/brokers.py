@@ -30,12 +30,13 @@ run = opened.run_of("brokers")
 brokers, growth, segments, topics, tags = (
     cache.frame(run, name) for name in ("brokers", "growth", "segments", "topics", "tags")
 )
+within = time_range.bar(run, shown, page="brokers")
 if brokers.empty:
     st.info(words("brokers.none"), icon=":material/info:")
     small_print(shared.notes(run, shown))
     session.stop()
 colours = colours_of(brokers["address"].tolist(), shown.palette)
-known, within = brokers["address"].tolist(), time_range.bar(run, shown, page="brokers")
+known = brokers["address"].tolist()
 if time_range.says_none(run, within, shown, "brokers"):
     small_print(shared.notes(run, shown))
     session.stop()

@@ -24,12 +24,12 @@ heading("page.producers")
 # load
 run = opened.run_of("producers")
 hosts, processes = (cache.frame(run, name) for name in ("hosts", "processes"))
+in_range, wanted = time_range.bar(run, shown, page="producers"), chips.asked("producers")
 if processes.empty:
     clients = cache.frame(run, "clients")
     st.info(words("producers.none" if clients.empty else "producers.only_clients"), icon=":material/info:")
     small_print(shared.notes(run, shown))
     session.stop()
-in_range, wanted = time_range.bar(run, shown, page="producers"), chips.asked("producers")
 if time_range.says_none(run, in_range, shown, "producers"):
     small_print(shared.notes(run, shown))
     session.stop()

@@ -129,6 +129,18 @@ def test_a_host_travels_and_a_chip_removes_it(open_page: Open, run: Run) -> None
     assert "host" not in app.query_params and not [one for one in app.button if one.key == "filter-chip-host"]
 
 
+@pytest.mark.parametrize("page", scope.APPLIES)
+def test_a_page_with_nothing_to_show_keeps_filters_and_range(open_page: Open, tmp_path: Path, page: str) -> None:
+    """A log of msgIds alone has no broker, and no store behind it has deliveries."""
+    indexed_run(tmp_path / "runs", log(20))
+    narrowed = {"host": BUSY, "topic": "OrderPaid", "from": "2026-11-20T01:50:00Z", "to": "2026-11-20T02:50:00Z"}
+    app = open_page(page, run=RUN, **narrowed)
+    assert not app.exception
+    chips = [button.label for button in app.button if "filter-chip" in (button.key or "")]
+    assert [label for label in chips if BUSY in label] and [label for label in chips if "OrderPaid" in label], chips
+    assert "range-reset" in [button.key for button in app.button], "the time range too"
+
+
 def test_the_figures_above_a_list_of_one_host_are_its_own(open_page: Open, run: Run) -> None:
     rows = run.table("processes").to_pandas()
     mine = rows[rows["host"] == QUIET]

@@ -38,6 +38,7 @@ def ready_or_stop(run: Run, view: View) -> None:
     """Ends the page, and says why and what to do, where the run does not have what it shows."""
     if run.has("fates") and cache.rows(run, "fates"):
         return
+    time_range.bar(run, view, page="fate")  # what the incident is narrowed to goes along, here too
     state(run, view)
     store = run.store
     key = "none_groups" if run.has("fates") else "none_logs" if store is None else "none_older"
