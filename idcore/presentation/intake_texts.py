@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from idcore.base.catalogue import Words
@@ -15,7 +15,7 @@ from idcore.ids.identify import Verdict
 from idcore.ids.model import ClientId, OffsetId
 from idcore.ids.origins import Fingerprint
 from idcore.ids.other_forms import LOOKED_AT, other_forms
-from idcore.intake.intake import PASTED, FoundId, Intake, zones_of
+from idcore.intake.intake import PASTED, FoundId, Intake, Source, zones_of
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.times import offset_text
@@ -188,6 +188,13 @@ def zones_sentence(intake: Intake, clock: Clock, words: Words) -> str:
         at = offset_text(clock.reference.astimezone(zone))
         named.append(words("decode.zone_of", name=source, zone=at, ids=words.count("id", n)))
     return words("decode.zones", sources=words.first(named, NAMED, "clause")) if named else ""
+
+
+def reading(sources: Sequence[Source], words: Words) -> str:
+    """Which input is being read, and how large it is."""
+    names = [words("decode.pasted") if source.name == PASTED else source.name for source in sources]
+    size = words.bytes(sum(source.size for source in sources))
+    return words("frame.reading", name=words.first(names, NAMED), size=size)
 
 
 def unread(intake: Intake, sources: int, words: Words) -> Iterator[str]:

@@ -9,7 +9,7 @@ from pages.parts.ids import decode_session, decoded
 from pages.parts.runs import watch
 from pages.parts.triage import shared
 from pages.parts.view import view
-from pages.parts.widgets import heading, small_print, zone_note
+from pages.parts.widgets import heading, small_print, working, zone_note
 
 words = view().words
 heading("page.decode")
@@ -22,6 +22,8 @@ result = decode_session.result(here)
 if here.state == "empty":
     decoded.samples()
     session.stop()
+if here.unread:
+    working(intake_texts.reading(here.sources, words))
 
 with result:
     # show

@@ -37,6 +37,14 @@ def heading(key: str) -> None:
         st.title(words(key), anchor=False, width="content")
         if page != "help" and documents.names():
             page_link("help", words("help.about"), icon=":material/help:", doc=documents.OF_PAGE.get(page, page))
+        st.session_state["working"] = st.empty()
+    working(words("frame.loading", what=words(key)))
+
+
+def working(text: str) -> None:
+    """What is being loaded: in sight while a page is drawn for longer than a moment, above what was there before."""
+    if (place := st.session_state.get("working")) is not None:
+        place.html(tag("p", text, class_="mq-working", role="status"))
 
 
 def said(sentence: str, aside: str = "") -> None:

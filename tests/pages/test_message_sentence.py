@@ -119,3 +119,14 @@ def test_several_lines_of_one_message_are_one_sentence(open_page: Open, lang: st
 def test_lines_that_may_be_of_several_messages_are_counted_alone(open_page: Open, text: str) -> None:
     page = shown(decoded(open_page, text))
     assert "by process" not in page and "Last in the lines" not in page
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_is_being_loaded_is_named(open_page: Open, tmp_path: Path, lang: str) -> None:
+    """The style shows it while the script runs: what was here before is grey meanwhile."""
+    words = catalogue.words(lang)
+    page = shown(press(open_page("decode", lang=lang), words("decode.example")))
+    assert words("frame.reading", name="example.log", size="594 KiB") in page and 'role="status"' in page
+    folder = make_run(tmp_path / "runs", title="orders.log")
+    assert words("frame.loading", what="orders.log") in shown(open_page("producers", run=folder.name, lang=lang))
+    assert words("frame.loading", what=words("page.store")) in shown(open_page("store", lang=lang))

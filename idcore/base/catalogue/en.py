@@ -74,6 +74,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "frame.upload": "Upload",
     "frame.limit": "Up to 1 GiB each",
     "frame.enter": "Press Enter to apply",
+    "frame.loading": "Loading: {what}…",
+    "frame.reading": "Reading {name}, {size}…",
     "frame.missing": "There is no page /{name} here. Decode IDs below, or choose a page from the menu.",
     "zone": "Time zone",
     "zone.help": "Times are shown in this zone. It is also taken as the producer's zone where the log lines do not show one.",

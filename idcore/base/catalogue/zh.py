@@ -71,6 +71,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "frame.upload": "选择文件",
     "frame.limit": "每个文件不超过 1 GiB",
     "frame.enter": "按 Enter 确认",
+    "frame.loading": "正在加载：{what}……",
+    "frame.reading": "正在读取 {name}（{size}）……",
     "frame.missing": "页面 /{name} 不存在。可在下方解码，或从菜单选择页面。",
     "zone": "时区",
     "zone.help": "时间按此时区显示；日志中看不出生产者时区时，也按此时区推算。",

@@ -22,7 +22,7 @@ from pages.parts.ids.decode_session import load_example
 from pages.parts.runs import fate_lists, follow, runlist, sharing, watch
 from pages.parts.triage import report, shared
 from pages.parts.view import View, link_params, view
-from pages.parts.widgets import download, empty, page_link, show_html
+from pages.parts.widgets import download, empty, page_link, show_html, working
 
 MOST_LISTED = 12
 NEWEST = 3  # scans that are offered where none is open
@@ -45,6 +45,7 @@ def run_of(page: str) -> Run:
             empty(words(f"empty.{page}"), ("decode", words("empty.decode")))
             _offer_example(words)
         session.stop()
+    working(words("frame.loading", what=run_texts.title_of(run.title, run.options, words, run.summary)))
     if st.query_params.get("run") != run.name:
         st.query_params["run"] = run.name
     if follow.has_tables(run):
@@ -79,7 +80,9 @@ def _offer(page: str, words: Words) -> None:
 
 def _offer_example(words: Words) -> None:
     """A log for those who have none at hand: decoded and scanned at once, by the page that does it."""
-    if st.button(words("decode.example"), key="run-example", on_click=load_example, args=(example.NAME,)):
+    if st.button(words("decode.example"), key="run-example"):
+        working(words("frame.loading", what=example.NAME))  # before the work, and not once it is done
+        load_example(example.NAME)
         st.switch_page(st.session_state["pages"]["decode"], query_params=link_params())
 
 
