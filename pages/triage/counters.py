@@ -26,7 +26,6 @@ heading("page.counters")
 # load
 run = opened.run_of("counters")
 in_range, wanted = time_range.bar(run, shown, page="counters"), chips.asked("counters")
-asked = wanted.process
 if time_range.says_none(run, in_range, shown, "counters"):
     small_print(shared.notes(run, shown))
     session.stop()
@@ -38,7 +37,7 @@ if processes.empty:
     session.stop()
 if found is None:
     processes = sorted_processes(processes, ranking.criteria(processes)[0]).reset_index(drop=True)
-ranking.unknown(run, asked)
+ranking.unknown(run, wanted)
 place = ranking.choose(processes, shown)
 key = process_key(processes.iloc[place])
 row = cache.judge(run, shared.find_row(run, key)).iloc[0].to_dict()

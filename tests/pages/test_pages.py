@@ -228,6 +228,20 @@ def test_digits_that_are_all_the_same_are_called_a_filler(open_page: Open, text:
     assert "All digits are the same" in shown(open_page("anatomy", id=text))
 
 
+def test_letters_that_are_all_the_same_are_no_filler(open_page: Open) -> None:
+    page = shown(open_page("anatomy", id="zzz"))
+    assert catalogue.words("en")("decode.no_id") in page and "All digits are the same" not in page, (
+        "said once, and nothing below"
+    )
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_why_a_folder_is_not_opened_is_said_once(open_page: Open, lang: str) -> None:
+    app = open_page("store", store="/nowhere", lang=lang)
+    said = [item.value for item in (*app.error, *app.markdown) if catalogue.words(lang)("store.off") in item.value]
+    assert len(said) == 1, said
+
+
 def test_lower_case_ids_can_be_read_as_upper_case_and_refused_again(open_page: Open) -> None:
     app = open_page()
     app.text_area[0].set_value(f"{UNIQ.lower()} {OFFSET} 9f86d081884c7d659a2feaa0c55ad015")

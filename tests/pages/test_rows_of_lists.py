@@ -516,9 +516,9 @@ def test_the_life_of_a_process_is_said_where_it_ended_or_began_in_the_place_of_a
     )
     said = [host_rows.life(row, processes, reader(), " (assumed)") for row in processes.to_dict("records")]
     moments = "between **2026-11-20 10:01:40** and **10:02:40 +08:00 (assumed)**. "
-    assert said[0] == (f"**It ended, and pid 2 of the same host began**, {moments}", True)
-    assert said[1] == (f"**It began after pid 1 of the same host had ended**, {moments}", False)
-    assert said[2] == ("**It has no ID after 2026-11-20 10:05:00 +08:00 (assumed).** ", True)
+    assert said[0] == (f"**This process ended, and pid 2 of the same host began**, {moments}", True)
+    assert said[1] == (f"**This process began after pid 1 of the same host had ended**, {moments}", False)
+    assert said[2] == ("**This process has no ID after 2026-11-20 10:05:00 +08:00 (assumed).** ", True)
     assert said[3] == said[4] == ("", False)
     ahead = pd.concat([processes, lived(("e", 0, 9_000)).assign(pid=6)])  # the clock of one host
     assert host_rows.life(processes.iloc[3].to_dict(), ahead, reader()) == ("", False)

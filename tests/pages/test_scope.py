@@ -231,6 +231,12 @@ def test_counters_of_a_host_are_its_processes(open_page: Open, run: Run) -> None
     assert len(own) == 1 and QUIET in own[0] and len(every) == 2
 
 
+@pytest.mark.parametrize("page", ["counters", "producers"])
+def test_a_host_that_the_scan_does_not_have_is_named(open_page: Open, run: Run, page: str) -> None:
+    app = open_page(page, run=run.name, host="10.9.9.9")
+    assert catalogue.words("en")("filter.unknown_host", name="10.9.9.9") in [info.value for info in app.info]
+
+
 def test_a_filter_is_chosen_in_a_box(open_page: Open, run: Run) -> None:
     app = open_page("findings", run=run.name, host=BUSY)
     next(box for box in app.selectbox if box.key == "scope-process").select(f"{QUIET}~4001~18B4AAC2").run()

@@ -968,9 +968,9 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "counters.said_every": " It wraps every {every}",
     "counters.said_next": ", at this rate next at about {at}",
     "counters.said_first": " At this rate it wraps for the first time at about {at}",
-    "counters.said_ended": "**It has no ID after {at}.** ",
-    "counters.said_then": "**It ended, and pid {pid} of the same host began**, between **{ended}** and **{began}**. ",
-    "counters.said_began": "**It began after pid {pid} of the same host had ended**, between **{ended}** and **{began}**. ",
+    "counters.said_ended": "**This process has no ID after {at}.** ",
+    "counters.said_then": "**This process ended, and pid {pid} of the same host began**, between **{ended}** and **{began}**. ",
+    "counters.said_began": "**This process began after pid {pid} of the same host had ended**, between **{ended}** and **{began}**. ",
     "counters.wraps_normal": " (normal: after 65,535 a counter starts again at 0)",
     "counters.gap_squares": {
         "one": "The counter around the widest gap, a square for {n}: {missing} is missing, counter {first}.",

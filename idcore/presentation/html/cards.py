@@ -8,6 +8,7 @@ from datetime import UTC, timedelta
 from itertools import chain
 
 from idcore.base.catalogue import Words
+from idcore.base.layout import ID_DIGITS
 from idcore.ids import clock as clocks
 from idcore.ids import fields
 from idcore.ids.assumptions import assumed
@@ -181,7 +182,8 @@ def reasons(item: FoundId, reading: Reading, words: Words, clock: Clock) -> Html
 
 def filler(text: str, words: Words) -> Html | None:
     """A word on an id whose digits are all the same: no client generated it."""
-    return tag("p", words("card.filler"), class_="mq-warning mq-note") if len(set(text.upper())) == 1 else None
+    is_filler = len(text) in ID_DIGITS and len(digits := set(text.upper())) == 1 and digits <= set("0123456789ABCDEF")
+    return tag("p", words("card.filler"), class_="mq-warning mq-note") if is_filler else None
 
 
 def lower_case(verdict: Verdict, words: Words) -> Html | None:

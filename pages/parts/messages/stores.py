@@ -55,7 +55,7 @@ def choose(words: Words) -> Path | None:
             hint = words("store.folder_hint", path=f"{roots[0].rstrip('/')}/store")
             st.text_input(label, key="store_folder", placeholder=hint, on_change=in_sight(lambda: _open(path())))
             _offer(asked, roots, words)
-        else:
+        elif not asked or asked.startswith(UPLOAD):  # of a path below, it is said as an error
             st.markdown(words("store.off"))
     with right:
         uploaded = st.file_uploader(

@@ -65,10 +65,12 @@ def choose(processes: pd.DataFrame, view: View) -> int:
     return place
 
 
-def unknown(run: Run, asked: str | None) -> None:
-    """A sentence where the address names a process that the scan does not have."""
-    if asked and shared.find_row(run, asked).empty:
-        filters.known("process", [asked], ())
+def unknown(run: Run, wanted: Scope) -> None:
+    """A sentence where the address names a process or a host that the scan does not have."""
+    if wanted.process and shared.find_row(run, wanted.process).empty:
+        filters.known("process", [wanted.process], ())
+    if wanted.host:
+        filters.known("host", [wanted.host], cache.where(run, "hosts", host=[wanted.host])["host"].tolist())
 
 
 def into_link(processes: pd.DataFrame, place: int) -> None:
