@@ -25,7 +25,14 @@ PAGES = [*ENTRANCE, *sorted((ROOT / "docs").rglob("*.md"))]
 GUIDES = [*(ROOT / "docs" / "tutorials").glob("*.md"), *(ROOT / "docs" / "how-to").glob("answer-a-ticket*.md")]
 GUIDES += [*(ROOT / "docs" / "how-to").glob("follow*.md"), *(ROOT / "docs" / "how-to").glob("troubleshoot*.md")]
 CHINESE_PAGES = [page for page in DOCUMENTS if ".zh-CN." in page.name]
-RENDERED = ("cli.md", "findings.md", "findings.zh-CN.md", "formats.md", "tables.md")  # as long as the code has rows
+RENDERED = (
+    "cli.md",
+    "findings.md",
+    "findings.zh-CN.md",
+    "formats.md",
+    "formats.zh-CN.md",
+    "tables.md",
+)  # as long as the code has rows
 MOST_WORDS = 2_000
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
@@ -10,10 +10,9 @@ from string import Formatter
 from idcore.answers.findings import limits
 from idcore.answers.findings.all_rules import RULES, Rule
 from idcore.base import catalogue
-from idcore.base.catalogue import Words
-from idcore.base.catalogue.en import LENGTHS
+from idcore.base.catalogue import Words, en, zh
 from idcore.base.layout import CLIENT_START, LAYOUTS, Layout
-from idcore.cli import reference
+from idcore.cli import formats_zh, reference
 from idcore.ids import from_bytes, look_alikes, rules
 from idcore.ids.makers import KNOWN_CONSTANTS, STREAM_LENGTH, USUAL_PLACES
 from idcore.ids.scoring import CERTAIN_FROM, LIKELY_FROM
@@ -27,7 +26,7 @@ FORMATS, CLIENTS, FINDINGS, CLI, TABLES, SETTINGS = (
     DOCS / f"{name}.md" for name in ("formats", "clients", "findings", "cli", "tables", "settings")
 )
 ACCESS = DOCS / "access.md"
-CLIENTS_ZH, FINDINGS_ZH = (DOCS / f"{name}.zh-CN.md" for name in ("clients", "findings"))
+FORMATS_ZH, CLIENTS_ZH, FINDINGS_ZH = (DOCS / f"{name}.zh-CN.md" for name in ("formats", "clients", "findings"))
 DECIDED = DOCS / "explanation" / "findings.md"
 
 # What the sentences of `decided.` name.
@@ -62,6 +61,7 @@ _HEAD = """\
 # Formats of message IDs
 
 For everybody who needs an ID byte by byte: its layouts, what is an ID, and the reasons of each interpretation.
+[中文](formats.zh-CN.md)
 
 `make docs` writes this page. Layouts come from `idcore/base/layout.py`, reasons from the tables of words, numbers from
 the code. The sentences of the rules are text of `idcore/cli/docs.py`, which a person keeps true.
@@ -146,6 +146,71 @@ A msgId contains the milliseconds since its month began in the producer's zone. 
 zone. [explanation/dating.md](explanation/dating.md) has how log lines prove both, and the range of a time that is not
 exact.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class _FormatsPage:
+    """What the page of formats says around layouts, rules and the words of the catalogue, in one language."""
+
+    head: str
+    rule: str
+    lengths: str
+    layouts: str
+    of_layouts: tuple[str, ...]
+    of_fields: tuple[str, ...]
+    to: str  # from one byte or digit to another
+    orders: tuple[str, str]  # of bytes: big-endian, little-endian
+    own_length: str
+    own: str
+    clause: str
+    rejections: str
+    reasons: str
+    last: str
+    columns: tuple[str, str]
+    titles: Sequence[str]  # of the layouts, in their order
+    meanings: Mapping[str, str]  # of fields; else as the layouts have them
+
+
+_FORMATS = {
+    "en": _FormatsPage(
+        _HEAD,
+        _RULE,
+        en.LENGTHS,
+        "Layouts",
+        ("layout", "bytes", "digits", "fields (bytes)", "what it is"),
+        ("field", "bytes", "digits", "in the example", "value", "meaning"),
+        "{} to {}",
+        ("big-endian; example `{example}`", "little-endian, field by field; example `{example}`"),
+        "{digits} digits: `{layout}` if it begins with {start}",
+        "2. {rules}; else rejected (`version`).",
+        "; ",
+        "Rejections",
+        "Reasons",
+        "The last {n} occur for arguments of `decode` only.\n",
+        ("code", "words"),
+        [layout.title for layout in LAYOUTS.values()],
+        {},
+    ),
+    "zh": _FormatsPage(
+        formats_zh.HEAD,
+        formats_zh.RULE,
+        zh.LENGTHS,
+        "各种格式",
+        ("格式", "字节数", "位数", "字段（字节数）", "是什么"),
+        ("字段", "字节", "位", "例中", "值", "含义"),
+        "{} 至 {}",
+        ("大端序；例：`{example}`", "小端序，逐字段；例：`{example}`"),
+        "{digits} 位：以 {start} 开头的是 `{layout}`",
+        "2. {rules}；否则忽略（`version`）。",
+        "；",
+        "忽略的理由",
+        "判断的理由",
+        "最后 {n} 条只用于 `decode` 的参数。\n",
+        ("代码", "文字"),
+        formats_zh.TITLES,
+        formats_zh.MEANINGS,
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,24 +526,25 @@ rule guesses it.
 """
 
 
-def _own_lengths() -> str:
+def _own_lengths(page: _FormatsPage) -> str:
     """The rule of the lengths that no msgId shares with an offsetMsgId: the version decides."""
     first = {layout: layout.fields[0] for layout in LAYOUTS.values() if layout.fields[0].always is not None}
     said = [
-        f"{layout.digits} digits: `{layout}` if it begins with {field.always:0{2 * field.size}X}"
+        page.own_length.format(digits=layout.digits, layout=layout, start=f"{field.always:0{2 * field.size}X}")
         for layout, field in first.items()
     ]
-    return f"2. {'; '.join(said)}; else rejected (`version`)."
+    return page.own.format(rules=page.clause.join(said))
 
 
-def formats() -> str:
+def formats(lang: str = catalogue.ENGLISH) -> str:
     """The whole page."""
-    parts = [_HEAD, "## Layouts\n", _overview()]
-    parts += [_layout(layout) for layout in LAYOUTS.values()]
+    page, said = _FORMATS[lang], catalogue.words(lang)
+    parts = [page.head, f"## {page.layouts}\n", _overview(page)]
+    parts += [_layout(layout, page) for layout in LAYOUTS.values()]
     parts.append(
-        _RULE.format(
-            digits=LENGTHS,
-            own=_own_lengths(),
+        page.rule.format(
+            digits=page.lengths,
+            own=_own_lengths(page),
             version=CLIENT_START,
             port=rules.PORT_LIMIT,
             month=rules.LONGEST_MONTH_MS,
@@ -490,11 +556,10 @@ def formats() -> str:
             stream=STREAM_LENGTH,
         )
     )
-    parts.append("## Rejections\n")
-    said = catalogue.words()
-    parts.append(_words({code: said.table("error.")[code] for code in (*_REFUSED, *_OF_ARGUMENTS)}))
-    parts.append(f"The last {len(_OF_ARGUMENTS)} occur for arguments of `decode` only.\n")
-    parts += ["## Reasons\n", _words(said.table("reason."))]
+    parts.append(f"## {page.rejections}\n")
+    parts.append(_words({code: said.table("error.")[code] for code in (*_REFUSED, *_OF_ARGUMENTS)}, page.columns))
+    parts.append(page.last.format(n=len(_OF_ARGUMENTS)))
+    parts += [f"## {page.reasons}\n", _words(said.table("reason."), page.columns)]
     return "\n".join(parts)
 
 
@@ -600,23 +665,23 @@ def _filled(template: str) -> str:
     )
 
 
-def _overview() -> str:
+def _overview(page: _FormatsPage) -> str:
     return reference.table(
-        ("layout", "bytes", "digits", "fields (bytes)", "what it is"),
+        page.of_layouts,
         (
             (
                 f"`{layout.name}`",
                 str(layout.size),
                 str(layout.digits),
                 ", ".join(f"{field.name} {field.size}" for field in layout.fields),
-                layout.title,
+                title,
             )
-            for layout in LAYOUTS.values()
+            for layout, title in zip(LAYOUTS.values(), page.titles, strict=True)
         ),
     )
 
 
-def _layout(layout: Layout) -> str:
+def _layout(layout: Layout, page: _FormatsPage) -> str:
     text = layout.example
     message_id = from_bytes(bytes.fromhex(text), layout, text)
     rows = []
@@ -631,12 +696,13 @@ def _layout(layout: Layout) -> str:
             shown = f"{value:08X}"
         else:
             shown = str(value) if field.name in _NAMES_NOT_COUNTS else f"{value:,}"
-        places = f"{span.start}" if field.size == 1 else f"{span.start} to {span.stop - 1}"
-        digits = f"{2 * span.start + 1} to {2 * span.stop}"
-        rows.append((field.name, places, digits, f"`{text[2 * span.start : 2 * span.stop]}`", shown, field.meaning))
-    order = "little-endian, field by field" if layout.byteorder == "little" else "big-endian"
-    head = ("field", "bytes", "digits", "in the example", "value", "meaning")
-    return f"### {layout.name}\n\n{order}; example `{text}`\n\n{reference.table(head, rows)}"
+        places = f"{span.start}" if field.size == 1 else page.to.format(span.start, span.stop - 1)
+        digits = page.to.format(2 * span.start + 1, 2 * span.stop)
+        names = (f"{layout.byteorder}.{field.name}", f"{message_id.kind}.{field.name}", field.name)
+        meaning = next((page.meanings[name] for name in names if name in page.meanings), field.meaning)
+        rows.append((field.name, places, digits, f"`{text[2 * span.start : 2 * span.stop]}`", shown, meaning))
+    order = page.orders[layout.byteorder == "little"].format(example=text)
+    return f"### {layout.name}\n\n{order}\n\n{reference.table(page.of_fields, rows)}"
 
 
 def _words(words: Mapping[str, str], columns: tuple[str, str] = ("code", "words")) -> str:
@@ -714,6 +780,7 @@ def main() -> None:
     """Writes the pages."""
     pages = {
         FORMATS: formats(),
+        FORMATS_ZH: formats("zh"),
         CLIENTS: clients(),
         CLIENTS_ZH: clients("zh"),
         FINDINGS: findings(),

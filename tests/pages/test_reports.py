@@ -219,8 +219,8 @@ def test_a_file_has_one_name_on_page_ticket_csv_and_report(tmp_path: Path) -> No
         table = table.map(lambda value: value.replace("app.log", there) if isinstance(value, str) else value)
         if name == "files":
             table = pd.concat([table.assign(file=there), table.assign(file="/srv/logs/app.log")])
-        for part in (run.path / name).glob("*.parquet"):
-            part.unlink()
+        for old in (run.path / name).glob("*.parquet"):
+            old.unlink()
         table.to_parquet(run.path / name / "part-0.parquet")
     run = Run(run.path)
     findings = cache.frame(run, "findings")
