@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
@@ -26,9 +26,13 @@ _TEXTS = ("evidence", "values", "subject")  # of findings
 
 @dataclass(frozen=True, slots=True)
 class FileNames:
-    """The folder that all files of the server share, with a slash at its end; empty where they share none."""
+    """The folder that all files of the server share, with a slash at its end; empty where they share none.
+
+    `copies` is that of a scan's own copies of its input.
+    """
 
     folder: str = ""
+    copies: str = ""
 
     @classmethod
     def of(cls, files: Iterable[str]) -> FileNames:
@@ -45,7 +49,7 @@ class FileNames:
         >>> names("/srv/logs/sub/deep/gap.log:7"), names("/srv/logs/app.log"), names("upload.log")
         ('sub/deep/gap.log:7', 'app.log', 'upload.log')
         """
-        return name.removeprefix(self.folder)
+        return name.removeprefix(self.copies).removeprefix(self.folder)
 
     def named(self, table: pd.DataFrame) -> pd.DataFrame:
         """A table with these names: in its files, and in what findings say of them."""
@@ -67,7 +71,8 @@ def names_of(run: Run) -> FileNames:
 def _names(path: Path, written: float) -> FileNames:
     run = Run(path)
     files = run.table("files").column("file").to_pylist() if run.has("files") else []
-    return FileNames.of(name for name in files if not is_copy(path, name))
+    names = FileNames.of(name for name in files if not is_copy(path, name))
+    return replace(names, copies=f"{run.input_folder}/")
 
 
 def folders_of(files: Iterable[str]) -> list[str]:
