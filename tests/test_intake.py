@@ -229,3 +229,12 @@ def test_reasons_that_read_alike_are_one() -> None:
     reasons = {"masked": 2, "masked_offset": 3, "masked_client": 1}
     assert intake_texts.reasons_text(reasons, catalogue.words()) == "masked or cut off"
     assert intake_texts.reasons_text(reasons | {"digit": 1}, catalogue.words()).startswith("masked or cut off (6), ")
+
+
+def test_files_of_one_name_are_told_apart() -> None:
+    """Two hosts name their log alike: each place in them has to be of one file."""
+    files = [io.BytesIO(b"x") for _ in range(4)]
+    for file, name in zip(files, ("app.log.gz", "app.log.gz", "app (2).log.gz", "app.log.gz"), strict=True):
+        file.name = name  # type: ignore[attr-defined]
+    named = [source.name for source in intake.sources_of_input("", files)]
+    assert named == ["app.log.gz", "app (2).log.gz", "app (2) (2).log.gz", "app (3).log.gz"]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from functools import cached_property, partial
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -102,9 +103,15 @@ class Source:
 
 
 def sources_of_input(text: str, files: Iterable[Any], name: str = PASTED) -> list[Source]:
-    """What somebody pasted, under a name, and the files that they chose."""
+    """What somebody pasted, under a name, and the files that they chose: of one name, the later ones are numbered."""
     pasted = [Source(name, text.encode())] if text.strip() else []
-    return [*pasted, *map(Source.of_file, files)]
+    sources: dict[str, Source] = {}
+    for source in [*pasted, *map(Source.of_file, files)]:
+        head, dot, tail = source.name.partition(".")
+        numbered = (f"{head} ({number}){dot}{tail}" for number in count(2))
+        own = next(one for one in chain([source.name], numbered) if one not in sources)
+        sources[own] = replace(source, name=own)
+    return list(sources.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def begin_uploads(files: Sequence[Any], words: Words) -> None:
         return
     dated = intake.Dating.of(view().clock())
     with problems.caught():
-        run = scans.begin([*map(intake.Source.of_file, files)], dated)
+        run = scans.begin(intake.sources_of_input("", files), dated)
     session.give_back(files)  # the run has its copy
     st.session_state["runs_uploaded"] = run.name
     st.session_state["runs_turn"] = st.session_state.get("runs_turn", 0) + 1
