@@ -7,7 +7,6 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -109,17 +108,17 @@ class InFlight:
     def __init__(self) -> None:
         self._counts = Counter[str]()
 
-    @contextmanager
-    def one_more(self, name: str) -> Iterator[None]:
+    def begin(self, name: str) -> None:
         """CoreError where they have as many as they may."""
         if limits.exceeds("calls_at_once", self._counts[name] + 1):
             raise limits.limit_error("calls_at_once", self._counts[name])
         self._counts[name] += 1
-        try:
-            yield
-        finally:
-            self._counts[name] -= 1
-            self._counts += Counter()  # without those that have none
+
+    def end(self, name: str) -> None:
+        """Its answer was taken, or its caller has gone."""
+        self._counts[name] -= 1
+        if not self._counts[name]:
+            del self._counts[name]
 
 
 @cache

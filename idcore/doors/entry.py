@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from idcore.base.errors import CoreError, refuse
@@ -16,7 +15,7 @@ from idcore.operations.model import Caller, Ground
 from idcore.policy.access import NOBODY, WITHOUT_LOGIN, Visitor
 from idcore.policy.audit import Actor
 from idcore.policy.tokens import PREFIX, Token, Tokens
-from idcore.server.front_door import is_own
+from idcore.server.front_door import header_of, is_own
 from idcore.server.login_cookie import LASTS
 from idcore.server.logins import Entrance, is_named
 
@@ -48,26 +47,28 @@ class Entry:
 
         A page can add any header but Host, Origin and Sec-Fetch-Site, so nothing else is believed.
         """
-        headers = Headers(scope=scope)
-        site = headers.get("sec-fetch-site", "none")
-        foreign = site not in ("same-origin", "none") and not headers.get("origin")
-        if not document and (foreign or not is_own(scope["headers"], self.origins())):
+        headers = scope["headers"]
+        site = header_of(headers, b"sec-fetch-site", "none")
+        foreign = site not in ("same-origin", "none") and not header_of(headers, b"origin")
+        if not document and (foreign or not is_own(headers, self.origins())):
             return refuse("call_foreign")
         entrance = self.entrance()
-        if entrance.mode == "open" and not entrance.anywhere and not is_named(headers.get("host", ""), self.hosts()):
-            return refuse("call_host", host=headers.get("host", "")[:100])
+        host = header_of(headers, b"host")
+        if entrance.mode == "open" and not entrance.anywhere and not is_named(host, self.hosts()):
+            return refuse("call_host", host=host[:100])
         return None
 
     def caller(self, scope: Scope) -> Caller:
         """Who asks: CoreError `call_no_login` where nobody is known, `call_token` where a token is none any more."""
         address = (scope.get("client") or ("local",))[0]
-        given = Headers(scope=scope).get("authorization", "")
+        given = header_of(scope["headers"], b"authorization")
         ground = Ground(self.roots, self.runs)
         if PREFIX in given:  # what else a proxy puts there is its own
             return self._with_token(given, ground)
         entrance = self.entrance()
         if entrance.mode == "open":
-            return Caller(lambda: WITHOUT_LOGIN, lambda: WITHOUT_LOGIN, Actor(address, f"api {address}"), ground)
+            who = Actor(address, f"api {address}")
+            return Caller(lambda: WITHOUT_LOGIN, lambda: WITHOUT_LOGIN, who, ground, who.session)
         claims = self.claims(scope["headers"])
         visitor = entrance.visitor(claims, time.time())
         if not visitor.name:
@@ -82,14 +83,15 @@ class Entry:
             found = self.entrance()
             return found.policy.visitor(claims, joined=found.mode == "header")
 
-        return Caller(now, later, Actor(visitor.name, "api"), ground)
+        return Caller(now, later, Actor(visitor.name, "api"), ground, visitor.name)
 
     def _with_token(self, given: str, ground: Ground) -> Caller:
         kind, _, text = given.partition(" ")
-        token = self.tokens().of_text(text.strip()) if kind.lower() == "bearer" else None
-        if token is None or not (visitor := self._of_token(text.strip())).name:
+        text = text.strip()
+        token = self.tokens().of_text(text) if kind.lower() == "bearer" else None
+        if token is None or not (name := self._person(token).name):
             raise refuse("call_token")
-        return Caller(lambda: self._of_token(text.strip()), self._later(token), Actor(visitor.name, token.name), ground)
+        return Caller(lambda: self._of_token(text), self._later(token), Actor(name, token.name), ground, name)
 
     def _of_token(self, text: str) -> Visitor:
         token = self.tokens().of_text(text)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import AsyncExitStack, suppress
+from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
-from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -35,7 +34,7 @@ from idcore.doors.calls import (
 from idcore.doors.entry import PATH, Entry
 from idcore.operations.model import Caller, Operation
 from idcore.policy import limits
-from idcore.server.front_door import NOT_KEPT, path_of
+from idcore.server.front_door import NOT_KEPT, header_of, path_of
 
 if TYPE_CHECKING:  # an extra of the package
     from idcore.doors.assistants import McpOverHttp
@@ -63,21 +62,36 @@ class Api:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = path_of(scope, self.entry.base()).removeprefix(PATH).strip("/")
-        answer: ASGIApp
-        async with AsyncExitStack() as held:
-            try:
-                document = scope["method"] in ("GET", "HEAD") and name in _DOCUMENTS
-                if (refused := self.entry.refusal(scope, document)) is not None:
-                    raise refused
-                caller = self.entry.caller(scope)
-                held.enter_context(self._in_flight.one_more(who := caller.counted))
-                if LINES in Headers(scope=scope).get("accept", ""):
-                    await held.enter_async_context(self._streams.of(who))
-                answer, scope, receive = await self._answer_of(name, caller, scope, receive)
-            except Exception as error:  # noqa: BLE001  each becomes a problem of RFC 9457, a mistake of ours too
-                answer = _of_problem(problem_of(error, _words(scope), self.entry.roots))
-            with suppress(ClientDisconnect):
-                await answer(scope, receive, _impatient(send))
+        try:
+            caller = self._let_in(name, scope)
+            self._in_flight.begin(caller.counted)
+        except Exception as error:  # noqa: BLE001  each becomes a problem of RFC 9457, a mistake of ours too
+            await self._refuse(error, scope, receive, send)
+            return
+        try:
+            is_long = LINES in header_of(scope["headers"], b"accept")
+            async with self._streams.of(caller.counted) if is_long else nullcontext():
+                await self._call(name, caller, scope, receive, send)
+        finally:
+            self._in_flight.end(caller.counted)
+
+    def _let_in(self, name: str, scope: Scope) -> Caller:
+        """Who calls; CoreError of who may not."""
+        document = scope["method"] in ("GET", "HEAD") and name in _DOCUMENTS
+        if (refused := self.entry.refusal(scope, document)) is not None:
+            raise refused
+        return self.entry.caller(scope)
+
+    async def _call(self, name: str, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            answer, given, receive = await self._answer_of(name, caller, scope, receive)
+        except Exception as error:  # noqa: BLE001  as above
+            await self._refuse(error, scope, receive, send)
+        else:
+            await _sent(answer, given, receive, send)
+
+    async def _refuse(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+        await _sent(_of_problem(problem_of(error, _words(scope), self.entry.roots)), scope, receive, send)
 
     async def _answer_of(
         self, name: str, caller: Caller, scope: Scope, receive: Receive
@@ -88,7 +102,7 @@ class Api:
         caller.visitor.require("decode")
         if scope["method"] != "POST":  # a GET would open a stream without an end, on which nothing comes
             raise refuse("call_method", method="POST")
-        receive = _again(await _read(receive, Headers(scope=scope)), receive)
+        receive = _again(await _read(receive, scope), receive)
         scope = {**scope, "state": {**scope.get("state", {}), "caller": caller}}
         return await self._assistants(), scope, receive
 
@@ -113,14 +127,14 @@ class Api:
         operation = operation_of(name)
         if scope["method"] != "POST":
             raise refuse("call_method", method="POST")
-        headers = Headers(scope=scope)
-        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        headers = scope["headers"]
+        if header_of(headers, b"content-type").partition(";")[0].strip().lower() != "application/json":
             raise refuse("call_type")  # a form of another site cannot send this type without being asked first
-        body = await _read(receive, headers)
+        body = await _read(receive, scope)
         given = _object(body)
-        query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+        query = parse_qs(raw.decode("latin-1")) if (raw := scope.get("query_string", b"")) else {}
         cursor, asked = (query.get(each, [None])[0] for each in ("cursor", "limit"))
-        if LINES in headers.get("accept", ""):
+        if LINES in header_of(headers, b"accept"):
             return await self._lines(operation, given, caller, cursor, _words(scope))
         parts = operation, given, caller, cursor, limit_of(asked)
         if operation.alone and len(body) <= SHORT:  # a thread would take longer than the answer
@@ -168,11 +182,11 @@ def _pieces(
         yield ("\n".join(waiting) + "\n").encode()
 
 
-async def _read(receive: Receive, headers: Headers) -> bytes:
+async def _read(receive: Receive, scope: Scope) -> bytes:
     """The body of a call; CoreError of one that comes too slowly, or that has too many values to be parsed at once."""
     try:
         async with asyncio.timeout(SLOW):
-            body = await _body(receive, headers)
+            body = await _body(receive, scope)
     except TimeoutError:
         raise refuse("call_slow", seconds=SLOW) from None
     if plain_json.has_more(body, MOST_VALUES):
@@ -180,8 +194,20 @@ async def _read(receive: Receive, headers: Headers) -> bytes:
     return body
 
 
-def _impatient(send: Send) -> Send:
+async def _sent(answer: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
     """An answer that is taken; of one that is not, all that it holds is given back, as if its reader had gone."""
+    try:
+        if isinstance(answer, StreamingResponse) or not isinstance(answer, Response):
+            await answer(scope, receive, _impatient(send))
+        else:  # of one part
+            async with asyncio.timeout(UNREAD):
+                await answer(scope, receive, send)
+    except (ClientDisconnect, TimeoutError):
+        return
+
+
+def _impatient(send: Send) -> Send:
+    """The same for each part of a long answer."""
 
     async def sending(message: Message) -> None:
         try:
@@ -203,10 +229,10 @@ def _again(body: bytes, receive: Receive) -> Receive:
     return receiving
 
 
-async def _body(receive: Receive, headers: Headers) -> bytes:
+async def _body(receive: Receive, scope: Scope) -> bytes:
     """What a call sends, up to the limit: what says that it is longer is not read at all."""
     most = limits.figure("call_bytes")
-    said = headers.get("content-length", "0")
+    said = header_of(scope["headers"], b"content-length", "0")
     if said.isdecimal() and int(said[:18]) > most:
         raise limits.limit_error("call_bytes", int(said[:18]))
     body = b""
@@ -224,7 +250,7 @@ async def _body(receive: Receive, headers: Headers) -> bytes:
 def _object(body: bytes) -> dict[str, Any]:
     """The JSON object of a call; CoreError of what is none, also of numbers that JSON does not have."""
     try:
-        held = json.loads(body or b"{}", parse_constant=_no_number)
+        held = _JSON.decode(body.decode(json.detect_encoding(body), "surrogatepass")) if body else {}
     except (ValueError, RecursionError):
         raise refuse("call_json") from None
     if not isinstance(held, dict):
@@ -236,9 +262,12 @@ def _no_number(text: str) -> Any:
     raise ValueError(text)
 
 
+_JSON = json.JSONDecoder(parse_constant=_no_number)
+
+
 def _words(scope: Scope) -> Words:
     """The language that a caller prefers, of those that there are."""
-    wanted = Headers(scope=scope).get("accept-language", "")[:200]
+    wanted = header_of(scope["headers"], b"accept-language")[:200]
     for part in wanted.split(","):
         if (lang := lang_of(part.partition(";")[0].strip())) is not None:
             return words(lang)

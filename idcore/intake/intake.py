@@ -202,16 +202,18 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
     items: list[FoundId] = []
     intake = Intake(texts=[name for name, _ in sources])
     named = 0
+    word = len(sources) == 1 and not sources[0][0] and _WORD.fullmatch(sources[0][1].strip(" \t\r\n")) is not None
     for number, (name, text) in enumerate(sources):
         intake.said[name] = said = DeliveryText(limit)
-        said.feed(text)
-        said.close()
+        if not word:  # which says nothing of a delivery
+            said.feed(text)
+            said.close()
         logs = PastedLogs(text)
         for token in _tokens(text):
             if len(items) >= limit:
                 intake.cut = True
                 break
-            verdict = judge(token, case)
+            verdict = identify_alone(token.text, case) if word else judge(token, case)
             lower = _lower(token, verdict, case)
             intake.lower += lower
             named += lower and bool(token.disowned)
@@ -219,7 +221,7 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
     if case != "any" and named == intake.lower:
         intake.lower = 0  # all of them are called something else: nobody is asked whether they are ids
     intake.alone = len(sources) == len(items) == 1 and not sources[0][0] and _only(sources[0][1], items[0].token.text)
-    if intake.alone:
+    if intake.alone and not word:
         items = [replace(items[0], verdict=identify_alone(items[0].token.text, case))]
     verdicts = settled((item.verdict for item in items), case)
     intake.items = [replace(item, verdict=verdict) for item, verdict in zip(items, verdicts, strict=True)]

@@ -134,23 +134,24 @@ class Ground:
 class Caller:
     """Who asks. Both functions give the roles of the moment: `later` is for work whose turn comes later.
 
-    The end of a log-in ends what `now` gives, and not what was begun.
+    The end of a log-in ends what `now` gives, and not what was begun. `counted` is whom limits count: the log-in, else
+    the session.
     """
 
     now: Callable[[], Visitor]
     later: Callable[[], Visitor]
     who: Actor
     ground: Ground
+    counted: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.counted:
+            object.__setattr__(self, "counted", self.now().name or self.who.session)
 
     @property
     def visitor(self) -> Visitor:
         """With the roles of now."""
         return self.now()
-
-    @property
-    def counted(self) -> str:
-        """Whom limits count: the log-in, else the session."""
-        return self.visitor.name or self.who.session
 
     @property
     def runs(self) -> Runs:

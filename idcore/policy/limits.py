@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from idcore.base.errors import CoreError, refuse
@@ -125,8 +126,12 @@ LIMITS: Mapping[str, Limit] = {row.name: row for row in _ROWS}
 
 def value(name: str) -> int | None:
     """What the administrator says, or the default; None: no limit."""
+    return _said(name, settings.text(LIMITS[name].setting))
+
+
+@lru_cache(maxsize=256)
+def _said(name: str, text: str) -> int | None:
     row = LIMITS[name]
-    text = settings.text(row.setting)
     return row.of(text) if text.strip() else row.default
 
 

@@ -304,6 +304,11 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
+def header_of(headers: Iterable[tuple[bytes, bytes]], name: bytes, default: str = "") -> str:
+    """The first header of a name, which is in small letters."""
+    return next((value.decode("latin-1") for key, value in headers if key.lower() == name), default)
+
+
 def is_own(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[str]) -> bool:
     """Whether a websocket comes from a page of this very server, or of an origin that the administrator names.
 

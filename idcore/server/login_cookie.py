@@ -66,7 +66,9 @@ class LoginCookie:
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*self._kept(message.get("headers", ()), name), *expired]}
+                given = message.get("headers", ())
+                if expired or any(header.lower() == b"set-cookie" for header, _ in given):
+                    message = {**message, "headers": [*self._kept(given, name), *expired]}
             await send(message)
 
         scope = {**scope, "headers": headers} | ({LASTS: lambda: self.log_ins().has(name)} if name else {})

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -26,6 +27,7 @@ SAID = "everybody may see everything"  # what an administrator writes who wants 
 HOURS = 12.0  # a login is good for
 CLOCK_STEP = 3600.0  # seconds that a clock may be set back without ending the log-ins that began before
 SECRET = 32  # characters at least: whoever guesses it makes a login of any name
+LONGEST_ADDRESS = 45  # characters: of IPv6 whose end is written as IPv4
 KEPT = ".logins"  # in the folder of scans: the log-ins, a file each
 
 
@@ -139,8 +141,15 @@ def _providers(auth: Mapping[str, Any]) -> tuple[str, ...]:
 
 def address_of(text: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """An address as it is; an IPv4 address in an IPv6 one is the IPv4 address."""
+    plain = (text or "").partition("%")[0]
+    return _address(plain) if len(plain) <= LONGEST_ADDRESS else None
+
+
+@lru_cache(maxsize=256)
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Kept, for the same few come with every request."""
     try:
-        address = ipaddress.ip_address((text or "").partition("%")[0])
+        address = ipaddress.ip_address(text)
     except ValueError:
         return None
     return (address.ipv4_mapped or address) if isinstance(address, ipaddress.IPv6Address) else address

@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from traceback import walk_tb
 from typing import Any
@@ -153,6 +154,7 @@ def address(host: str) -> str:
     return f"{scheme}://{host}:{st.get_option('browser.serverPort')}{base().rstrip('/')}"
 
 
+@cache  # each of these three is asked for several times a request, and is as it was at the start
 def base() -> str:
     """The address of the first page: `/`, or the path that the administrator serves the console under."""
     path = str(st.get_option("server.baseUrlPath") or "").strip("/")
@@ -166,11 +168,13 @@ def addresses() -> Collection[str]:
     return {*LOGIN, *(address for rows in frame.MENU.values() for address, _, _ in rows)}
 
 
+@cache
 def origins() -> Sequence[str]:
     """Other sites whose pages may connect."""
     return st.get_option("server.corsAllowedOrigins") or ()
 
 
+@cache
 def hosts() -> Sequence[str]:
     """The names that the administrator gives to this console and to those sites; some are patterns."""
     named = [urlsplit(one).hostname for one in origins()]
