@@ -146,9 +146,9 @@ class FrontDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         logs.REQUEST.set(secrets.token_hex(4))
         path = path_of(scope, self.base())
-        if scope["type"] == "websocket" and not is_own(scope["headers"], self.origins()):
+        if scope["type"] == "websocket" and not self._is_own(scope["headers"]):
             await send_refusal(scope, receive, send)
-        elif scope["type"] == "http" and is_two_lengths(scope["headers"]):
+        elif scope["type"] == "http" and is_ambiguous(scope["headers"]):
             await Response(status_code=400, headers={"connection": "close"})(scope, receive, _with_headers(send))
         elif scope["type"] == "http" and path == HEALTH:
             health = readiness(getattr(self.engine(), "state", None), self.root(), self.reasons())
@@ -162,6 +162,9 @@ class FrontDoor:
             await self.app(scope, receive, _with_headers(send))
         else:
             await self.app(scope, receive, send)
+
+    def _is_own(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        return not is_ambiguous(headers) and is_own(headers, self.origins())
 
     async def _metrics(self, scope: Scope, receive: Receive, send: Send) -> None:
         """For this machine and whom the administrator names; for others it is not there."""
@@ -321,9 +324,10 @@ def is_own(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[str]) -> bo
     return _place(origin) == held.get(b"host", "").lower() or origin.rstrip("/") in [one.rstrip("/") for one in origins]
 
 
-def is_two_lengths(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Whether a request has a length and chunks: a proxy may take the rest for another request (RFC 9112, 6.1)."""
-    return {name.lower() for name, _ in headers} >= {b"content-length", b"transfer-encoding"}
+def is_ambiguous(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether a request has a length and chunks, or two hosts: a proxy may read it otherwise (RFC 9112, 3.2 and 6.1)."""
+    names = [name.lower() for name, _ in headers]
+    return names.count(b"host") > 1 or (b"content-length" in names and b"transfer-encoding" in names)
 
 
 def _place(origin: str) -> str | None:

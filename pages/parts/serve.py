@@ -70,6 +70,7 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     logs.use_json(session.name)
     streamlit_private.draw_pages_whole()
     streamlit_private.watch_websockets()
+    streamlit_private.watch_requests()
     jobs.warm_up()
     watched_groups.begin()
     say_address(st.get_option("server.address"), address)

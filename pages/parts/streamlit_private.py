@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from streamlit.runtime.app_session import AppSession
 
 PART = 64  # bytes of memory for each part of a message, besides its own
+MOST_OF_HEAD = 1 << 16  # bytes of a request that come without an end of its head, or a part of its body
+MOST_WAITING = 16  # requests of one connection that came before the one at work has its answer; a browser sends none
 MOST_IN_A_MESSAGE = 10_000  # values of widgets, or uploads
 _DEFERRED = re.compile("[0-9a-f]{32}")  # of a download that is made when it is asked for
 
@@ -81,6 +83,10 @@ NAMES: Mapping[str, tuple[str, str]] = {
         "a websocket with too many headers, or too long ones, is refused with 431, and ends; so does one whose message "
         "has no room before it has ended",
         "the one has no answer, and stays open; of the other the server keeps 25 MB, also of a stranger",
+    ),
+    "uvicorn.protocols.http.httptools_impl.HttpToolsProtocol": (
+        "a request whose head does not end is refused, and so is one behind too many that wait in its connection",
+        "both are kept as long as they come, also those of a stranger",
     ),
 }
 
@@ -148,6 +154,33 @@ def watch_websockets() -> None:
     """
     if (kind := find("WebSocketsSansIOProtocol")) is not None:
         _replace(kind, "data_received", _receive)
+
+
+def watch_requests() -> None:
+    """From now on what a connection may send is bounded, as h11 does it; httptools keeps whatever comes."""
+    if (kind := find("HttpToolsProtocol")) is not None:
+        _replace(kind, "data_received", _parse)
+        _replace(kind, "on_message_begin", _begin_request)
+        for name in ("on_headers_complete", "on_body", "on_message_complete"):
+            _replace(kind, name, _go_on)
+
+
+def _parse(parse: Callable[..., None], protocol: Any, data: bytes) -> None:
+    protocol.unread = getattr(protocol, "unread", 0) + len(data)
+    parse(protocol, data)
+    if protocol.unread > MOST_OF_HEAD and not protocol.transport.is_closing():
+        protocol.send_400_response("The head of the request is too long.")
+
+
+def _begin_request(begin: Callable[..., None], protocol: Any) -> None:
+    if len(protocol.pipeline) >= MOST_WAITING:
+        raise ValueError("too many requests wait")  # the parser ends, and the connection with it
+    begin(protocol)
+
+
+def _go_on(own: Callable[..., None], protocol: Any, *given: Any) -> None:
+    protocol.unread = 0
+    own(protocol, *given)
 
 
 def _replace(kind: type, name: str, by: Callable[..., None]) -> None:
