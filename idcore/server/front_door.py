@@ -325,7 +325,7 @@ def is_own(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[str]) -> bo
 
 
 def is_ambiguous(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Whether a request has a length and chunks, or two hosts: a proxy may read it otherwise (RFC 9112, 3.2 and 6.1)."""
+    """Whether a request has a length and chunks, or two hosts: a proxy may read another one (RFC 9112, 3.2, 6.1)."""
     names = [name.lower() for name, _ in headers]
     return names.count(b"host") > 1 or (b"content-length" in names and b"transfer-encoding" in names)
 

@@ -155,7 +155,6 @@ def address(host: str) -> str:
     return f"{scheme}://{host}:{st.get_option('browser.serverPort')}{base().rstrip('/')}"
 
 
-@cache  # each of these three is asked for several times a request, and is as it was at the start
 def base() -> str:
     """The address of the first page: `/`, or the path that the administrator serves the console under."""
     path = str(st.get_option("server.baseUrlPath") or "").strip("/")
@@ -169,28 +168,28 @@ def addresses() -> Collection[str]:
     return {*LOGIN, *(address for rows in frame.MENU.values() for address, _, _ in rows)}
 
 
-@cache
 def origins() -> Sequence[str]:
     """Other sites whose pages may connect."""
     return st.get_option("server.corsAllowedOrigins") or ()
 
 
-@cache
 def hosts() -> Sequence[str]:
     """The names that the administrator gives to this console and to those sites; some are patterns."""
     named = [urlsplit(one).hostname for one in origins()]
     return [*(st.get_option("server.allowedHosts") or ()), *filter(None, named)]
 
 
+# Asked for several times a request: as it was at the start.
+_BASE, _HOSTS, _ORIGINS = cache(base), cache(hosts), cache(origins)
 ENTRY = Entry(
-    visitor.entrance, visitor.claims_of, visitor.tokens, base, hosts, origins, scans.configured_roots, runs_root
+    visitor.entrance, visitor.claims_of, visitor.tokens, _BASE, _HOSTS, _ORIGINS, scans.configured_roots, runs_root
 )
 MIDDLEWARE = [
-    Middleware(FrontDoor, origins, base, jobs.engine, runs_root, gauges, visitor.reasons),
-    Middleware(LoginCookie, visitor.entrance, visitor.log_ins, base),
-    Middleware(Gate, visitor.entrance, visitor.claims_of, base, hosts, session.owners),
+    Middleware(FrontDoor, _ORIGINS, _BASE, jobs.engine, runs_root, gauges, visitor.reasons),
+    Middleware(LoginCookie, visitor.entrance, visitor.log_ins, _BASE),
+    Middleware(Gate, visitor.entrance, visitor.claims_of, _BASE, _HOSTS, session.owners),
     Middleware(ApiRouter, ENTRY),
-    Middleware(UploadBound, base, session.UPLOADS, session.draw_again),
+    Middleware(UploadBound, _BASE, session.UPLOADS, session.draw_again),
     Middleware(Deaf, kind_of, refusal, streamlit_private.session_in, session.no_room),
-    Middleware(FirstPage, base, addresses, f"{COOKIE}lang"),
+    Middleware(FirstPage, _BASE, addresses, f"{COOKIE}lang"),
 ]
