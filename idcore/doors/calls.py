@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -31,6 +34,8 @@ from idcore.runs.runs import RunError
 LOG = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
 USUAL_ITEMS = 100
+CALL = "tools/call"
+_METHODS = ("initialize", "ping", "tools/list", "prompts/list", "prompts/get", "resources/list")
 PROBLEM = "urn:rocketmq-ids:problem:"
 # Statuses of codes; those of classes are below.
 # fmt: off
@@ -137,18 +142,47 @@ def call(
     operation: Operation, given: Mapping[str, Any], caller: Caller, door: str, cursor: str | None, most: int
 ) -> tuple[dict[str, Any], Iterator[Mapping[str, Any]]]:
     """The first items of an answer with what is true of all, and the rest; anything but an answer is raised."""
+    with counted(operation.name, caller, door):
+        caller.go_on()  # it may have waited for its turn
+        result = operation.call(given, caller)
+        items, rest = part_of(replace(result, items=_while_there(result.items, caller)), cursor, most)
+        return {**result.head, "items": items}, rest
+
+
+@contextmanager
+def counted(name: str, caller: Caller, door: str) -> Iterator[None]:
+    """What a caller asks for counts for their limit, in the metrics, and in the audit log with how it ended."""
     outcome = "done"
     try:
         _take(caller)
-        result = operation.call(given, caller)
-        items, rest = part_of(result, cursor, most)
-        return {**result.head, "items": items}, rest
+        yield
     except Exception as error:
         outcome = coded(error).code if isinstance(error, CoreError | OSError) else "call_failed"
         raise
     finally:
-        metrics.count("operations", operation=operation.name, outcome=_label(outcome))
-        audit.note("operation", caller.who, operation=operation.name, door=door, outcome=outcome)
+        metrics.count("operations", operation=name, outcome=_label(outcome))
+        audit.note("operation", caller.who, operation=name, door=door, outcome=outcome)
+
+
+def count_request(body: bytes, caller: Caller) -> None:
+    """Counts a request of MCP that is no call of a tool, which counts itself: lists, prompts, handshakes, and others.
+
+    TooManyLookups beyond the limit of the caller.
+    """
+    try:
+        held = json.loads(body)
+    except (ValueError, RecursionError):
+        held = None
+    method = held.get("method") if isinstance(held, dict) else None
+    if method != CALL:
+        with counted(method if method in _METHODS else metrics.OTHER, caller, "mcp"):
+            caller.go_on()
+
+
+def _while_there(items: Iterable[Mapping[str, Any]], caller: Caller) -> Iterator[Mapping[str, Any]]:
+    for item in items:
+        caller.go_on()
+        yield item
 
 
 def asking_again(given: Mapping[str, Any], caller: Caller) -> Callable[[], None]:

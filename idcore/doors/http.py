@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs
 
 from starlette.requests import ClientDisconnect
@@ -26,6 +27,7 @@ from idcore.doors.calls import (
     Problem,
     asking_again,
     call,
+    count_request,
     limit_of,
     next_of,
     operation_of,
@@ -39,6 +41,7 @@ from idcore.server.front_door import NOT_KEPT, header_of, path_of
 if TYPE_CHECKING:  # an extra of the package
     from idcore.doors.assistants import McpOverHttp
 
+Answer = TypeVar("Answer")
 LINES = "application/x-ndjson"
 SLOW = 30  # seconds for the body of a call
 UNREAD = 60  # seconds in which nothing of an answer is taken: then it ends
@@ -48,6 +51,30 @@ MOST_VALUES = 10_000  # of a call: both doors parse it where everybody is served
 SHORT = 600  # bytes of a call that is answered at once where that needs no file: a line, or some IDs
 _LINES_AT_ONCE = 200
 _DOCUMENTS = ("", "openapi.json")
+
+
+class Line:
+    """The `receive` of a request, which remembers that its caller has hung up."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive, self._gone = receive, False
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._gone = self._gone or message["type"] == "http.disconnect"
+        return message
+
+    def is_gone(self) -> bool:
+        """Whether it did, as far as anybody has listened."""
+        return self._gone
+
+    async def while_there(self, work: Awaitable[Answer]) -> Answer:
+        """What some work gives that asks `is_gone`. The body of the request was read."""
+        listening = asyncio.ensure_future(self())
+        try:
+            return await work
+        finally:
+            listening.cancel()
 
 
 class Api:
@@ -84,7 +111,7 @@ class Api:
 
     async def _call(self, name: str, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            answer, given, receive = await self._answer_of(name, caller, scope, receive)
+            answer, given, receive = await self._answer_of(name, caller, scope, Line(receive))
         except Exception as error:  # noqa: BLE001  as above
             await self._refuse(error, scope, receive, send)
         else:
@@ -93,18 +120,22 @@ class Api:
     async def _refuse(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
         await _sent(_of_problem(problem_of(error, _words(scope), self.entry.roots)), scope, receive, send)
 
-    async def _answer_of(
-        self, name: str, caller: Caller, scope: Scope, receive: Receive
-    ) -> tuple[ASGIApp, Scope, Receive]:
+    async def _answer_of(self, name: str, caller: Caller, scope: Scope, line: Line) -> tuple[ASGIApp, Scope, Receive]:
         """What answers, and the request as it is to get it."""
         if name != "mcp":
-            return await self._answer(name, caller, scope, receive), scope, receive
+            return await self._answer(name, caller, scope, line), scope, line
         caller.visitor.require("decode")
         if scope["method"] != "POST":  # a GET would open a stream without an end, on which nothing comes
             raise refuse("call_method", method="POST")
-        receive = _again(await _read(receive, scope), receive)
-        scope = {**scope, "state": {**scope.get("state", {}), "caller": caller}}
-        return await self._assistants(), scope, receive
+        body = await _read(line, scope)
+        count_request(body, caller)
+        scope = {**scope, "state": {**scope.get("state", {}), "caller": replace(caller, gone=line.is_gone)}}
+        assistants = await self._assistants()
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            await line.while_there(assistants(scope, receive, send))
+
+        return answer, scope, _again(body, line)
 
     async def _assistants(self) -> ASGIApp:
         """The MCP server, started with its first request; CoreError names the extra that brings it."""
@@ -118,7 +149,7 @@ class Api:
             self._mcp = self._mcp or module.McpOverHttp(limits.figure("call_bytes"))
         return await self._mcp.ready()
 
-    async def _answer(self, name: str, caller: Caller, scope: Scope, receive: Receive) -> Response:
+    async def _answer(self, name: str, caller: Caller, scope: Scope, line: Line) -> Response:
         if scope["method"] in ("GET", "HEAD") and name in _DOCUMENTS:
             caller.visitor.require("decode")
             if name:
@@ -130,25 +161,34 @@ class Api:
         headers = scope["headers"]
         if header_of(headers, b"content-type").partition(";")[0].strip().lower() != "application/json":
             raise refuse("call_type")  # a form of another site cannot send this type without being asked first
-        body = await _read(receive, scope)
+        body = await _read(line, scope)
         given = _object(body)
         query = parse_qs(raw.decode("latin-1")) if (raw := scope.get("query_string", b"")) else {}
         cursor, asked = (query.get(each, [None])[0] for each in ("cursor", "limit"))
         if LINES in header_of(headers, b"accept"):
-            return await self._lines(operation, given, caller, cursor, _words(scope))
-        parts = operation, given, caller, cursor, limit_of(asked)
+            return await self._lines(operation, given, caller, cursor, _words(scope), line)
+        most = limit_of(asked)
         if operation.alone and len(body) <= SHORT:  # a thread would take longer than the answer
-            answer = _part(*parts)
+            answer = _part(operation, given, caller, cursor, most)
         else:
-            answer = await self._room.run(caller, _part, *parts)
+            caller = replace(caller, gone=line.is_gone)
+            answer = await line.while_there(self._room.run(caller, _part, operation, given, caller, cursor, most))
         return Response(answer, headers=NOT_KEPT, media_type="application/json")
 
     async def _lines(
-        self, operation: Operation, given: Mapping[str, Any], caller: Caller, cursor: str | None, spoken: Words
+        self,
+        operation: Operation,
+        given: Mapping[str, Any],
+        caller: Caller,
+        cursor: str | None,
+        spoken: Words,
+        line: Line,
     ) -> Response:
         """All items as JSON Lines, as they come; an error on the way is the last line, under `problem`."""
+        caller = replace(caller, gone=line.is_gone)
         ask = asking_again(given, caller)
-        head, rest = await self._room.run(caller, call, operation, given, caller, "api", cursor, 1)
+        work = self._room.run(caller, call, operation, given, caller, "api", cursor, 1)
+        head, rest = await line.while_there(work)
         pieces = _pieces(head["items"], rest, ask, spoken, self.entry)
 
         async def streamed() -> AsyncIterator[bytes]:

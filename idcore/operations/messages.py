@@ -64,9 +64,16 @@ def _view(asked: CallArguments, caller: Caller) -> Result:
         room = BodyRoom()
         with source_of(asked, caller) as source:
             answers = source.look_up(
-                asked["ids"], asked["topic"], caller.who.user, None, bool(asked["verdicts"]), bool(asked["trace"])
+                asked["ids"],
+                asked["topic"],
+                caller.who.user,
+                None,
+                bool(asked["verdicts"]),
+                bool(asked["trace"]),
+                caller.gone,
             )
             for answer in answers:
+                caller.go_on()
                 yield answer_item(answer, asked.words, room)
 
     return Result(list(items()))  # of at most so many: an error comes before the first of them
@@ -76,7 +83,8 @@ def _journey(asked: CallArguments, caller: Caller) -> Result:
     text, known, lines = asked["id"], list[Answer](), None
     if asked["cluster"] or asked["store"]:
         with source_of(asked, caller) as source:
-            known = list(source.look_up([text], asked["topic"], caller.who.user, None, True, True))
+            known = list(source.look_up([text], asked["topic"], caller.who.user, None, True, True, caller.gone))
+            caller.go_on()
     elif not asked["run"]:
         raise refuse("argument_one_of", names="cluster, store, run")
     if asked["run"]:
@@ -91,7 +99,7 @@ def _journey(asked: CallArguments, caller: Caller) -> Result:
 def _lines(text: str, known: list[Answer], asked: CallArguments, caller: Caller) -> list[Line]:
     """The lines of a scan that name the message, by each of its ids."""
     run = finished(asked, caller)
-    index, allowed = lines_index(run, caller), allowed_for(run, lambda: caller.roots)
+    index, allowed = lines_index(run, caller), allowed_for(run, caller)
 
     def select(ids: tuple[str, ...]) -> tuple[list[Line], int]:
         rows = index.first_of_lines(index.select(Filter(ids=ids), "line", allowed).rows)
@@ -164,7 +172,7 @@ def _dead_letters(asked: CallArguments, caller: Caller) -> Result:
     begin, end = _bounds(asked, asked.clock(caller.ground).zone)
     way = Way("dead_letters", group=asked["group"], limit=asked["most"], begin_ms=begin, end_ms=end)
     with source_of(asked, caller) as source:
-        listing = source.list_messages(way, caller.who.user)
+        listing = source.list_messages(way, caller.who.user, None, caller.gone)
     head = listing_item(listing, asked.words, BodyRoom())
     return Result(head.pop("copies"), head)
 

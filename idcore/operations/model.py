@@ -135,7 +135,7 @@ class Caller:
     """Who asks. Both functions give the roles of the moment: `later` is for work whose turn comes later.
 
     The end of a log-in ends what `now` gives, and not what was begun. `counted` is whom limits count: the log-in, else
-    the session.
+    the session. `gone` is whether they have hung up.
     """
 
     now: Callable[[], Visitor]
@@ -143,10 +143,16 @@ class Caller:
     who: Actor
     ground: Ground
     counted: str = ""
+    gone: Callable[[], bool] = bool
 
     def __post_init__(self) -> None:
         if not self.counted:
             object.__setattr__(self, "counted", self.now().name or self.who.session)
+
+    def go_on(self) -> None:
+        """CoreError once they have hung up: long work asks it again and again."""
+        if self.gone():
+            raise refuse("call_gone")
 
     @property
     def visitor(self) -> Visitor:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +47,13 @@ from idcore.presentation.triage import (
 )
 from idcore.presentation.triage import lines as line_texts
 from idcore.presentation.triage.find_anything import Known
+from idcore.runs.background_run import BackgroundRun
 from idcore.runs.run_facts import UNENDED
 from idcore.runs.runs import SCANS, Run
 from idcore.scan.occurrences.index import Allowed, Index, Occurrence
 from idcore.server import jobs
 
+MOMENT = 0.25  # seconds after which who waits is asked whether they are still there
 WAITS = 20  # seconds at most for a scan that is asked for with `wait`, and for the index of its lines
 _STATE = Field("state", "string", "new, running, done, failed or cancelled")
 _RUN = Field("run", "string", "the name of the scan")
@@ -103,9 +107,8 @@ def _made(caller: Caller, title: str, options: dict[str, Any], read: int, copied
 
 def _watched(run: Run, asked: CallArguments, caller: Caller) -> Result:
     """How far a scan is, after so many seconds of waiting at the most."""
-    job = jobs.of(run)
-    if job is not None and asked["wait"]:
-        job.wait(asked["wait"])
+    if (job := jobs.of(run)) is not None and asked["wait"]:
+        _wait(partial(_ended, job), asked["wait"], caller)
     facts = run_rows.row_of(run)
     now: dict[str, Any] = {}
     if job is not None and facts["state"] in UNENDED:
@@ -121,6 +124,19 @@ def _watched(run: Run, asked: CallArguments, caller: Caller) -> Result:
         "disproof": asked.words("wrong_if.scan"),
     }
     return Result([item])
+
+
+def _ended(job: BackgroundRun[Any], seconds: float) -> bool:
+    job.wait(seconds)
+    return job.ended
+
+
+def _wait(ends: Callable[[float], bool], seconds: float, caller: Caller) -> bool:
+    """Whether something has ended, after so many seconds at the most. `ends` waits for it itself."""
+    until = time.monotonic() + seconds
+    while not (ended := ends(max(0.0, min(MOMENT, until - time.monotonic())))) and time.monotonic() < until:
+        caller.go_on()
+    return ended
 
 
 def _problem(facts: Mapping[str, Any], words: Words) -> str:
@@ -186,14 +202,15 @@ def _findings(asked: CallArguments, caller: Caller) -> Result:
     return Result(items, head)
 
 
-def allowed_for(run: Run, roots: Callable[[], Sequence[Path | str]]) -> Allowed:
-    """Asked before a file is opened: what a run has itself, and what is still open, may be read."""
+def allowed_for(run: Run, caller: Caller) -> Allowed:
+    """Asked before a file is opened: what a run has itself, and what is still open, may be read. Ends with its call."""
 
     def allowed(path: str) -> Roots:
+        caller.go_on()
         if is_copy(run.path, path):
             return None
-        places.inside(path, roots())
-        return places.guard_of(roots())
+        places.inside(path, caller.roots)
+        return caller.guard
 
     return allowed
 
@@ -208,7 +225,7 @@ def lines_index(run: Run, caller: Caller) -> Index:
     going = jobs.locating(run, roots)
     if going is None:
         raise refuse("no_scans")
-    if not going.wait(WAITS):
+    if not _wait(going.wait, WAITS, caller):
         raise refuse("lines_later")
     if going.problem is not None:
         raise going.problem
@@ -219,7 +236,7 @@ def lines_index(run: Run, caller: Caller) -> Index:
 
 def _lines(asked: CallArguments, caller: Caller) -> Result:
     run = finished(asked, caller)
-    index, allowed = lines_index(run, caller), allowed_for(run, lambda: caller.roots)
+    index, allowed = lines_index(run, caller), allowed_for(run, caller)
     given: dict[str, str] = {}
     if asked["finding"] is not None:
         given["finding"] = str(asked["finding"])

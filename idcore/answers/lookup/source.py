@@ -42,11 +42,12 @@ class Source(Protocol):
         progress: Progress | None = None,
         fate: bool = False,
         trace: bool = False,
+        stop: Stop = never,
     ) -> Iterator[Answer]:
         """One answer for each id, in their order, as they come; a CoreError where none can be given.
 
         `fate`: also what became of each message in each consumer group, where the source can say so. `trace`: also its
-        message trace.
+        message trace. Once `stop` is true no further id is looked up.
         """
         ...
 

@@ -47,6 +47,7 @@ class _Draft:
     reason: str | None = None
     figures: dict[str, Any] = field(default_factory=dict)
     facts: list[Evidence] = field(default_factory=list)
+    stop: Stop = never
 
     def note(self, code: str, **values: Any) -> None:
         """One fact with a sentence."""
@@ -144,10 +145,13 @@ class StoreLookup:
         progress: Progress | None = None,
         fate: bool = False,
         trace: bool = False,
+        stop: Stop = never,
     ) -> Iterator[Answer]:
         """One answer for each id, each looked up when it is asked for. A folder keeps no record of its users."""
         for text in ids:
-            yield self.one(text, topic, fate, trace)
+            if stop():
+                return
+            yield self.one(text, topic, fate, trace, stop)
 
     def list_messages(self, way: Way, user: str = "", progress: Progress | None = None, stop: Stop = never) -> Listing:
         """The messages of a way, by the queues and the index of the folder."""
@@ -157,9 +161,11 @@ class StoreLookup:
         """Closes the files that are open."""
         self._store.close()
 
-    def one(self, text: str, topic: str | None = None, fate: bool = False, trace: bool = False) -> Answer:
+    def one(
+        self, text: str, topic: str | None = None, fate: bool = False, trace: bool = False, stop: Stop = never
+    ) -> Answer:
         """As an offsetMsgId first, then as what it is under every topic that could hold it, then by search."""
-        draft = _Draft(text, topic)
+        draft = _Draft(text, topic, stop=stop)
         self._view(draft)
         if self._store.unreadable:
             draft.figures["unreadable"] = self._store.unreadable
@@ -346,7 +352,9 @@ class StoreLookup:
     def _search(self, draft: _Draft) -> bool:
         """Whether the log itself holds the key, past the index."""
         log, key, topic = self._store.log, draft.id, draft.topic
-        records, searched = log.search(key.encode("utf-8", "replace"), self._searched_most) if key else ([], 0)
+        records, searched = (
+            log.search(key.encode("utf-8", "replace"), self._searched_most, draft.stop) if key else ([], 0)
+        )
         evidence = draft.figures
         evidence.update(searched=searched, log_bytes=sum(file.size for file in log.files))
         keyed = [stored for stored in records if has_key(stored.record, key)]

@@ -37,8 +37,9 @@ class WithoutBodies:
         progress: Progress | None = None,
         fate: bool = False,
         trace: bool = False,
+        stop: Stop = never,
     ) -> Iterator[Answer]:
-        return map(withheld, self.source.look_up(ids, topic, user, progress, fate, trace))
+        return map(withheld, self.source.look_up(ids, topic, user, progress, fate, trace, stop))
 
     def list_messages(self, way: Way, user: str = "", progress: Progress | None = None, stop: Stop = never) -> Listing:
         return withheld(self.source.list_messages(way, user, progress, stop))

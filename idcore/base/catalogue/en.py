@@ -2206,6 +2206,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.call_json": "the body is not a JSON object",
     "error.call_values": "a call may have {most} values, and this one may have more",
     "error.call_changed": "the log-in or token has ended, or lost a role, while the answer was sent",
+    "error.call_gone": "the caller has hung up",
     "error.call_slow": "the body did not come within {seconds} s",
     "error.call_method": "call this address by {method}",
     "error.call_failed": "the operation failed; the server's log has the reason under {reference}",

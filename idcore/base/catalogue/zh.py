@@ -2153,6 +2153,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.call_json": "正文不是 JSON 对象",
     "error.call_values": "一次调用最多可有 {most} 个值，这一次可能更多",
     "error.call_changed": "发送答复期间，登录或令牌已结束，或失去了某个角色",
+    "error.call_gone": "调用方已挂断",
     "error.call_slow": "正文未在 {seconds} 秒内到达",
     "error.call_method": "请以 {method} 调用此地址",
     "error.call_failed": "操作失败；原因见服务器日志中的 {reference}",

@@ -7,7 +7,7 @@ physicalOffset says so, and where the records around it lead to it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -370,15 +370,18 @@ class CommitLog:
             yield Skipped(at, end, file.name, why, None if zeros else problem.field, zeros)
             at = end
 
-    def search(self, key: bytes, most: int) -> tuple[list[Stored], int]:
-        """The records that have a key where keys are, and how many bytes were searched: newest file first."""
+    def search(self, key: bytes, most: int, enough: Callable[[], bool] = bool) -> tuple[list[Stored], int]:
+        """The records that have a key where keys are, and how many bytes were searched: newest file first.
+
+        Once `enough` is true no more is searched.
+        """
         by_offset: dict[int, Stored] = {}
         searched = tried = 0
         wanted = re.compile(b"[\x01 ]" + re.escape(key))
         for file in reversed(self.files):
             for start, stop in self.reading.extents(file.path, file.size):
                 for at in range(start, stop, _WINDOW):
-                    if searched >= most or tried >= _TRIED_MOST:
+                    if searched >= most or tried >= _TRIED_MOST or enough():
                         return sorted(by_offset.values(), key=lambda stored: stored.offset), searched
                     raw = self.reading.read(file.path, at, min(_WINDOW + len(key), stop - at))
                     searched += min(_WINDOW, len(raw))
