@@ -3,6 +3,7 @@
     python -m benchmarks.follow                     10,000 lines a second for a minute, then twice as many, and so on
     python -m benchmarks.follow --page              the same with a page of the console open in Chromium, at one rate
     python -m benchmarks.follow --day               864 million lines, as fast as they are taken: refreshes, memory
+    python -m benchmarks.follow --day --master URL  the same on a Spark cluster, whose workers read the same folders
     python -m benchmarks.follow --kills 20          driver, Java or a worker killed at random moments; equal to a scan?
 
 A line waits for the batch that reads it, for the refresh that counts it, and on a page for the look that shows it. The
@@ -158,7 +159,7 @@ def page(source: Path, seconds: float, rate: int) -> None:
     print(spread(f"{rate:,}", waits(writer.written, seen), f"{heap}"))
 
 
-def day(source: Path, lines: int, seconds: float) -> None:
+def day(source: Path, lines: int, seconds: float, *more: str) -> None:
     """So many lines as fast as they are taken: files are made, read and deleted, as a rotation does.
 
     Their IDs come again only after all that are kept have gone. It ends early after so many seconds.
@@ -168,7 +169,7 @@ def day(source: Path, lines: int, seconds: float) -> None:
         folder.mkdir()
         each, size = PIECE, PIECE * len(LINE)
         (folder / "0.log").write_bytes(b"file 0\n" + log.read(size))  # no file is a copy of another
-        with following(folder, out) as process:
+        with following(folder, out, *more) as process:
             assert process.stdout is not None
             total, made, begun = 0, 1, time.monotonic()
             refreshes, memory = [], []
@@ -278,6 +279,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60, help="of a day: the most that it takes")
     parser.add_argument("--page", action="store_true")
     parser.add_argument("--day", action="store_true")
+    parser.add_argument("--master", help="of a day: Spark master (default: this machine)")
     parser.add_argument("--lines", type=int, default=864_000_000)
     parser.add_argument("--kills", type=int, default=0)
     options = parser.parse_args()
@@ -285,7 +287,8 @@ def main() -> None:
     if options.kills:
         kills(source, options.kills)
     elif options.day:
-        day(cached_log(DAY), options.lines, options.seconds)
+        where = ("--master", options.master) if options.master else ()
+        day(cached_log(DAY), options.lines, options.seconds, *where)
     elif options.page:
         page(source, options.seconds, options.rate)
     else:
