@@ -51,6 +51,7 @@ class Archive:
         progress: Progress | None = None,
         fate: bool = False,
         trace: bool = False,
+        stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Answer]:
         for text in ids:
             found = (Copy(record("Orders", UNIQ, 64, b"kept for years"), "tape 7"),) if text == UNIQ else ()
