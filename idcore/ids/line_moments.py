@@ -200,7 +200,31 @@ _DUE = re.compile(
     rf"|(?<![\w.-]){_TO_COME}|(?:投递|过期|延[迟时期])时间|延[迟时期][到至]|定时(?:投递|发送)?(?:时间|[到至于])"
     r"|预计\w{0,8}|预定\w{0,8}时间)\Z"
 )
-_AROUND = "\"' "
+_AROUND = "\"' \\[("
+# A field in front of a time, and how its name ends if it is one of times. Others have the time as their whole value.
+_FIELD = re.compile(
+    r"(?:(?:\A|(?<=[\s\"'{\[(,;|&?<>]))(?P<before>[A-Za-z][a-z]{1,19}) )?(?P<name>[\w.@$-]+)(?P<quote>\\{0,7}[\"'])?"
+    r"(?: ?(?P<sign>[:：=])[ \"'\\\[({]*| ?)\Z"
+)
+_TAG = re.compile(r"<(?:[\w-]+:)?(?P<name>[\w.-]+)>[ \"']*\Z")
+_DAY_OF_WEEK = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? ?\Z", re.IGNORECASE)
+_TIMELY = re.compile(
+    r"(?:(?i:time|date|birthday|stamp|_at|_on|gmt_?(?:create|modified)|created?|modified|updated)|[a-z](?:At|On)"
+    r"|\A(?:at|on)|时间|日期|生日)\Z"
+)
+_WHOLE_VALUE = re.compile(r"\\{0,7}[\"',;)}\]<|]|\s*\Z| ?(?:[~～—–至到-]|to) ?\d")
+_RANGE = re.compile(r"[ \t\"'\\,~～—–至到/-]{0,6}(?:to )?")
+# Names of the time of a line, of an alarm, or of a message on its way; any other is of what a message is about.
+_OWN_TIME = re.compile(
+    r"(?:born|sen[dt]|produced?|consumed?|consuming|receiv(?:e|ed|ing)|recv|pull(?:ed)?|ack(?:ed)?|fail(?:ed|ure)?"
+    r"|retr(?:y|ied)|alarm|alert|trigger(?:ed)?|fired?|occur(?:red)?|error|exception|happen(?:ed)?|log(?:ged)?|event"
+    r"|record(?:ed)?|print(?:ed)?|writ(?:e|ten)|current|sys(?:tem)?|local|server|client|msg|message|mq|trace|span"
+    r"|access|report(?:ed)?|collect(?:ed)?|delivered)?"
+    r"(?:(?:date)?time(?:stamp|millis)?|ts|date|at|on)|realtimetimestamp|epoch(?:second|millis)?|t|now|asctime|timelocal|timeiso8601"
+    r"|log|message|msg|line|content"
+    r"|(?:日志|打印|当前|告警|报警|触发|发生|异常|错误|失败|消费|接收|收到|发送|生产|记录|系统|上报|采集|重试|消息|首次"
+    r"|最近|最后|本次)*(?:时间戳?|日期)"
+)
 _BORN = re.compile(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
 _STORED = re.compile(r"store_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
 _PREFIX = re.compile(
@@ -226,7 +250,7 @@ def stored_marks(text: str) -> list[tuple[int, int]]:
 def prefix_time(line: str) -> datetime | None:
     """The time a log line opens with, if it does; naive where it names no zone."""
     match = _PREFIX.search(line, 0, _PREFIX_WITHIN)
-    if match is None or is_due(line, match.start()):
+    if match is None or is_due(line, match.start()) or is_of_body(line, *match.span()):
         return None
     *parts, fraction, letter, fore, after, zone = match.groups()
     numbers = [*map(int, parts), int((fraction or "0").ljust(6, "0")[:6])]
@@ -250,6 +274,31 @@ def is_due(line: str, start: int) -> bool:
         return False
     lower = name.lower()
     return any(mark in lower for mark in DUE) and _DUE.search(name[:-1].rstrip(_AROUND)) is not None
+
+
+def is_of_body(line: str, start: int, end: int) -> bool:
+    """Whether the name of a time says that it is of what a message is about, and not of the line or of the message.
+
+    >>> is_of_body('{"createTime":"2021-03-04 05:06:07"}', 15, 34), is_of_body("time=2021-03-04 05:06:07", 5, 24)
+    (True, False)
+    """
+    before = line[max(0, start - LONGEST_NAME) : start]
+    if not before.strip():
+        return False
+    before = _DAY_OF_WEEK.sub("", before)
+    field = _TAG.search(before) or _FIELD.search(before)
+    if field is None:
+        return False
+    name, part = field["name"].rpartition(".")[2], field.groupdict()
+    is_word = part.get("sign") != "=" and part.get("quote") is None
+    if part.get("before") and is_word and name.lower() in ("time", "date", "at", "on", "timestamp"):
+        name = f"{part['before']}_{name}"
+    if _OWN_TIME.fullmatch(name.replace("_", "").replace("-", "").lstrip("@").lower()) is not None:
+        return False
+    if _TIMELY.search(name) is not None:
+        return True
+    is_value = part.get("sign") == "=" or (part.get("quote") is not None and part.get("sign") is not None)
+    return is_value and _WHOLE_VALUE.match(line, end) is not None
 
 
 def line_time(line: str) -> datetime | None:
@@ -368,10 +417,15 @@ def moments_of(line: str) -> Iterator[Moment]:
     """Every time of a line but those to come: with a date, then numbers that may be an epoch."""
     line = _plain(line)
     for pattern in (_DATED, _COMPACT, _TIME_FIRST):
+        of_body = -1  # where the last time ends that is of what the message is about, not of the line
         for match in pattern.finditer(line):
             if not is_due(line, match.start()):
+                is_second = of_body >= 0 and _RANGE.fullmatch(line, of_body, match.start()) is not None
+                if is_second or is_of_body(line, *match.span()):
+                    of_body = match.end()
                 may_be_order = match[0].isdigit() and not _opens_or_is_named(line, match)
-                yield from (one._replace(sure=False) if may_be_order else one for one in _of_match(match))
+                is_open = may_be_order or of_body == match.end()
+                yield from (one._replace(sure=False) if is_open else one for one in _of_match(match))
     for number in _NUMBER.finditer(line):
         digits = number[0].partition(".")[0]
         ms = int(int(digits) * _UNITS[len(digits)])
@@ -379,7 +433,7 @@ def moments_of(line: str) -> Iterator[Moment]:
         if _FIRST * 1_000 <= ms < _LAST * 1_000 and not is_due(line, start):
             fraction = int((number["f"] or "0")[:3].ljust(3, "0"))
             resolution = 1_000 if len(digits) == 10 and number["f"] is None else 0
-            yield Moment(ms + fraction, 0, resolution, _is_time(line, start))
+            yield Moment(ms + fraction, 0, resolution, _is_time(line, start) and not is_of_body(line, *number.span()))
 
 
 def _opens_or_is_named(line: str, number: re.Match[str]) -> bool:

@@ -37,6 +37,9 @@ _BLANK = "".join(map(chr, range(33)))
 _OTHER = "-"  # a line without a time
 _FIELD = re.compile(r"[g-zG-Z]")  # a letter that no hex digit is: such a line is more than IDs of a list
 _ID = re.compile(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
+_STRINGS = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_FAR = 40  # characters between a bracket and what is in front of it
+_BRACKETS = re.compile(r"[\[\]{}]")
 _STORED = re.compile(r"[^A-Za-z0-9]*store", re.IGNORECASE)  # a broker's clock dates nothing
 
 
@@ -74,8 +77,119 @@ class NearLines(NamedTuple):
     beyond: list[str]
 
 
-def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int]) -> Hint | None:
-    """What the lines around one that has no time say of its IDs.
+class _Around(NamedTuple):
+    """Lines on one side of an ID, nearest first: of its own object, and of what holds that."""
+
+    own: list[str]
+    outer: list[str]
+
+
+class _Bracket(NamedTuple):
+    """A bracket outside of strings: whether what it opens is part of what is around it, and no object of its own.
+
+    `is_kept`: neither is it another object, whose fields say nothing of those around it.
+    """
+
+    place: int
+    opens: bool
+    is_part: bool
+    is_kept: bool
+
+
+def _brackets(text: str) -> list[_Bracket]:
+    bare = _STRINGS.sub(lambda one: "_" * len(one[0]), text)
+    found = []
+    for mark in _BRACKETS.finditer(bare):
+        before = bare[max(0, mark.start() - _FAR) : mark.start()].rstrip()[-1:]
+        is_named = before in (":", "=")
+        is_list = mark[0] == "[" and not before.isalpha()
+        found.append(_Bracket(mark.start(), mark[0] in "[{", is_named or is_list, is_named or mark[0] == "["))
+    return found
+
+
+def _in_front(text: str) -> tuple[str | None, str, int]:
+    """Of a text in front of an ID that of its own object, where it begins one, and that of what holds it.
+
+    Also how many named parts and lists of its object are around it.
+    """
+    own, pieces, stop, inside, behind, named = None, list[str](), len(text), 0, 0, 0
+    for place, opens, is_part, is_kept in reversed(_brackets(text)):
+        if not opens:
+            if inside == 0:
+                behind = place + 1
+                pieces.append(text[behind:stop])
+            inside += 1
+        elif inside:
+            inside -= 1
+            if inside == 0:
+                stop = place
+                if is_kept:
+                    pieces.append(text[place:behind])
+        elif own is None and is_part:
+            named += 1
+        elif own is None:
+            own, pieces, stop = "".join(reversed([*pieces, text[place:stop]])), [], place
+    pieces.append(text[:stop] if inside == 0 else "")
+    return own, "".join(reversed(pieces)), named
+
+
+def _behind(text: str, depth: int) -> tuple[str, str | None]:
+    """Of a text behind an ID that of its own object, which so many brackets more end, and what holds it, if it ends."""
+    own, pieces, start, inside, keeps = None, list[str](), 0, 0, False
+    for place, opens, _, is_kept in _brackets(text):
+        if opens:
+            if inside == 0:
+                keeps = is_kept
+                pieces.append(text[start:place])
+                start = place
+            inside += 1
+        elif inside:
+            inside -= 1
+            if inside == 0:
+                if keeps:
+                    pieces.append(text[start : place + 1])
+                start = place + 1
+        elif own is None:
+            depth -= 1
+            if depth < 0:
+                own, pieces, start = "".join([*pieces, text[start : place + 1]]), [], place + 1
+    pieces.append(text[start:] if inside == 0 else "")
+    rest = "".join(pieces)
+    return (rest, None) if own is None else (own, rest)
+
+
+def of_object(line: str, before: Sequence[str], behind: Sequence[str]) -> tuple[_Around, _Around] | None:
+    """The lines around the IDs of a line that is part of an object of several lines, as of a list of JSON.
+
+    Without those of other objects of that list. None where no bracket in front begins one. Lines are nearest first.
+    """
+    ids = list(_ID.finditer(line))
+    if not ids or not any("{" in one or "[" in one for one in (line, *before)):
+        return None
+    head = line[: ids[0].start()]
+    own, outer, depth = _in_front("\n".join([*reversed(before), head]))
+    if own is None:
+        return None
+    back, rest = _behind("\n".join(['"' * (head.count('"') % 2) + line[ids[-1].end() :], *behind]), depth)
+    if "\n" not in own and rest is not None and "\n" not in back:
+        return None  # all of it is in the line of the ID
+    far = [] if rest is None else rest.split("\n")
+    return _Around(own.split("\n")[-2::-1], outer.split("\n")[::-1]), _Around(back.split("\n")[1:], far)
+
+
+def hint_of_line(line: str, before: Sequence[str], behind: Sequence[str], elapsed: Sequence[int]) -> Hint | None:
+    """What the lines around one that has no time say of its IDs, all of them on each side, nearest first.
+
+    What the object of a list says that has the line comes first, and another object of that list says nothing of it.
+    """
+    if (sides := of_object(line, before, behind)) is None:
+        return hint_of(nearest(before), nearest(behind), elapsed)
+    own = hint_of(*(nearest(side.own) for side in sides), elapsed, is_one=True)
+    return own or hint_of(*(nearest([*side.own, *side.outer]) for side in sides), elapsed)
+
+
+def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int], is_one: bool = False) -> Hint | None:
+    """What the lines around one that has no time say of its IDs; `is_one`: no other record begins in them.
 
     A bornTimestamp that one of the IDs proves; else the nearest time in front; else the nearest bornTimestamp in front;
     else what is nearest behind, up to a line that opens with a time that none of the IDs proves; else a broker's time,
@@ -97,7 +211,7 @@ def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int]) -> Hin
         if line.born_ms is not None and not line.holds_id:
             return Hint(line.born_ms, None)
     for line in after:
-        if line.opening is not None and not any(map(moment_at(line.opening).is_proved_by, elapsed)):
+        if not is_one and line.opening is not None and not any(map(moment_at(line.opening).is_proved_by, elapsed)):
             break  # another record begins
         if line.born_ms is not None and line.holds_id:
             continue
@@ -209,6 +323,7 @@ class _Held:
     elapsed: list[int] | None
     tokens: list[Token]
     is_cell: bool = False
+    text: str = ""
 
 
 def _texts(lines: Iterable[_Line]) -> Iterator[str]:
@@ -239,7 +354,7 @@ class Records:
         self._confirm(begin, size)
         is_blank = not line.strip(_BLANK)
         is_end, self._was_blank = is_blank and self._was_blank, is_blank
-        if is_blank or may_be_dated(line):
+        if is_blank or may_be_dated(line) or _BRACKETS.search(line) is not None:
             self._lines.append(_Line(begin, end, line))
             oldest = (self._held[0].begin if self._held else begin) - REACH
             while self._lines[0].begin < oldest:
@@ -257,7 +372,7 @@ class Records:
                 return
             self._held.append(_Held(begin, end, None, tokens))
         else:
-            self._held.append(_Held(begin, end, elapsed_of(line), tokens, is_bare))
+            self._held.append(_Held(begin, end, elapsed_of(line), tokens, is_bare, line))
 
     def _confirm(self, begin: int, size: int | None) -> None:
         """Whether the line in front of one that begins there, and is so long, is a cell."""
@@ -283,10 +398,14 @@ class Records:
             yield from held.tokens
             return
         low, high = held.begin - REACH, held.end + REACH
-        before = nearest(_texts(one for one in reversed(self._lines) if low <= one.begin < held.begin))
-        behind = nearest(_texts(one for one in self._lines if held.end < one.begin and one.end <= high))
-        own, hint_of_line = held.tokens[0].named_day, proved_hint if held.is_cell else hint_of
-        hint = with_own_day(own, hint_of_line(before, behind, held.elapsed), held.elapsed)
+        before = list(_texts(one for one in reversed(self._lines) if low <= one.begin < held.begin))
+        behind = list(_texts(one for one in self._lines if held.end < one.begin and one.end <= high))
+        own = held.tokens[0].named_day
+        if held.is_cell:
+            said = proved_hint(nearest(before), nearest(behind), held.elapsed)
+        else:
+            said = hint_of_line(held.text, before, behind, held.elapsed)
+        hint = with_own_day(own, said, held.elapsed)
         if hint is None or hint.time is own is not None:
             yield from held.tokens
             return

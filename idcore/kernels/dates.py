@@ -31,6 +31,8 @@ HALVES = tuple(
 )
 NBSP_0, NBSP_1 = tuple("\u00a0".encode())
 NARROW_BLANK, WIDE_0, WIDE_9 = (int.from_bytes(sign.encode(), "big") for sign in "\u202f０９")
+OPEN_ROUND, OPEN_CURLY, DOLLAR = b"({$"
+WIDE_COLON = "：".encode()[-1]
 WIDE_BYTE = 0xEF  # the first of a digit of full width
 # What is in the names of times that are to come (`line_moments.is_due`), how those in ASCII end (also with `at` or
 # `ms`), and in how many bytes a name is looked for.
@@ -39,7 +41,18 @@ DUE_ENDS = tuple(
     int.from_bytes(end, "big")
     for end in b"ime amp ate til lis ver ery lay yed ire res iry ion ule led ble due".split(b" ")
 )
-AT, MS = (int.from_bytes(end, "big") for end in (b"at", b"ms"))
+AT, MS, ON = (int.from_bytes(end, "big") for end in (b"at", b"ms", b"on"))
+# How the names of times end that may be of what a message is about (`line_moments.is_of_body`), or a weekday behind
+# them; and names that are always of the line.
+BODY_ENDS = tuple(int.from_bytes(end, "big") for end in b"ime ate day amp ted ied".split(b" "))
+BODY_LETTERS = tuple(int.from_bytes(end.encode(), "big") for end in "间期日")
+WEEKDAYS = tuple(int.from_bytes(end, "big") for end in b"mon tue wed thu fri sat sun day".split(b" "))
+LINE_NAMES = tuple(
+    int.from_bytes(name, "big")
+    for name in b"time timestamp ts t date datetime log message msg line content".split(b" ")
+    if len(name) <= 8
+)
+STAMP_OF_LINE = int.from_bytes(b"imestamp", "big")
 RN, TIMESTAMP = tuple(b"rn"), tuple(b"timestamp")  # what is behind the `bo` of bornTimestamp
 LONGEST_NAME = 3 * line_moments.LONGEST_NAME  # a Chinese letter has three bytes
 WITHIN = 160  # a moment that opens a line ends within so many bytes of it
@@ -168,11 +181,16 @@ def place_of_moment(p, end):
 
 @numba.njit(cache=True, nogil=True)
 def in_front(p, begin):
-    """The last byte in front of p that is neither a quote nor a blank."""
+    """The last byte in front of p that is neither a quote nor a blank, nor opens a bracket."""
     at = p - U(1)
-    while at > begin and is_quote_or_space(load_8(at)):
+    while at > begin and (is_quote_or_space(load_8(at)) or is_opening(load_8(at))):
         at -= U(1)
     return at
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_opening(byte):
+    return byte == signs.BACKSLASH or byte == signs.BRACKET or byte == OPEN_ROUND or byte == OPEN_CURLY
 
 
 @numba.njit(cache=True, nogil=True)
@@ -206,6 +224,77 @@ def may_be_due(p, begin):
                 return True
         at -= U(1)
     return False
+
+
+@numba.njit(cache=True, nogil=True)
+def is_end_of_timely(at, begin):
+    """Whether a name whose last byte is `at` ends as one of times may."""
+    first, second, last = load_8(at - U(2)), load_8(at - U(1)), load_8(at)
+    three = np.int64(first << 16 | second << 8 | last)
+    if last >= signs.NOT_ASCII:
+        for end in BODY_LETTERS:
+            if three == end:
+                return True
+        return False
+    for end in BODY_ENDS:
+        if three | 0x202020 == end:
+            return True
+    two = three & 0xFFFF | 0x2020
+    return (two == AT or two == ON) and (at == begin + U(1) or not is_letter(first) or not second & 32)
+
+
+@numba.njit(cache=True, nogil=True)
+def is_name_of_line(at, begin, is_quoted):
+    """Whether a name whose last byte is `at` is always that of a line's own time; no other word is in front of it."""
+    word = np.int64(0)
+    size = 0
+    while at >= begin and is_word(load_8(at)) and size < 10:
+        if size < 8:
+            word |= np.int64(load_8(at) | 32) << 8 * size
+        size += 1
+        at -= U(1)
+    before = load_8(at) if at >= begin else signs.COLON
+    if size == 10 or before == signs.HYPHEN or before == DOLLAR or before >= signs.NOT_ASCII:
+        return False
+    if before == signs.SPACE and not is_quoted:
+        return False
+    if size == 9:
+        return word == STAMP_OF_LINE
+    for name in LINE_NAMES:
+        if word == name:
+            return True
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def may_be_of_body(p, begin):
+    """Whether the name of a time at p may say that it is of what a message is about (`line_moments.is_of_body`)."""
+    at = in_front(p, begin)
+    sign = load_8(at)
+    if at < begin + U(1) or is_digit(sign):
+        return False
+    is_set = sign == signs.EQUALS
+    if sign == signs.COLON or is_set or (sign == WIDE_COLON and at >= begin + U(3)):
+        at -= U(3 if sign == WIDE_COLON else 1)
+        if at > begin and load_8(at) == signs.SPACE:
+            at -= U(1)
+        if load_8(at) == signs.QUOTE or load_8(at) == signs.APOSTROPHE:
+            is_set = True
+            at = in_front(at, begin)
+        if at < begin + U(2):
+            return is_set
+        if is_name_of_line(at, begin, is_set):
+            return False
+        return is_set or is_end_of_timely(at, begin)
+    if sign == signs.GREATER or sign == signs.COMMA:
+        at -= U(1)
+    if at < begin + U(2):
+        return False
+    three = np.int64(load_8(at - U(2)) << 16 | load_8(at - U(1)) << 8 | load_8(at)) | 0x202020
+    for day in WEEKDAYS:
+        if three == day:
+            return True
+    return sign != signs.COMMA and is_end_of_timely(at, begin)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -445,7 +534,7 @@ def moment_of(begin, end, calendar, seen):
         and two_digits(begin + U(17)) >= 0
     ):
         p = place_of_moment(begin, near)
-        if p == U(0) or (p != begin and may_be_due(p, begin)):
+        if p == U(0) or (p != begin and (may_be_due(p, begin) or may_be_of_body(p, begin))):
             return NOT_THERE, NO_ZONE
         seen[SEEN_AT] = np.int64(p - begin)
         seen[SEEN_MONTH], seen[SEEN_MS] = minute_at(p, end)

@@ -480,14 +480,14 @@ def _hint_of(windows: Windows, begin: int, end: int) -> records.Hint | None:
     behind = bytes(view[end + 1 - origin : high - origin]).split(b"\n") if high > end else []
     if high == end + records.REACH + 1:
         behind = behind[:-1]  # it ends later, or there
-    hint_of = records.hint_of
-    if not records.is_field(line):
-        if not records.is_cell(end - begin, *(len(one[0]) if one else None for one in (before[-1:], behind[:1]))):
-            return records.with_own_day(day, None, elapsed)
-        hint_of = records.proved_hint
-    hint = hint_of(
-        records.nearest(str(one, "utf-8", "replace") for one in reversed(before)),
-        records.nearest(str(one, "utf-8", "replace") for one in behind),
-        elapsed,
-    )
+    is_cell = not records.is_field(line)
+    if is_cell and not records.is_cell(
+        end - begin, *(len(one[0]) if one else None for one in (before[-1:], behind[:1]))
+    ):
+        return records.with_own_day(day, None, elapsed)
+    front, back = ([str(one, "utf-8", "replace") for one in side] for side in (before[::-1], behind))
+    if is_cell:
+        hint = records.proved_hint(records.nearest(front), records.nearest(back), elapsed)
+    else:
+        hint = records.hint_of_line(line, front, back, elapsed)
     return records.with_own_day(day, hint, elapsed)

@@ -10,9 +10,19 @@ import pytest
 from numpy.typing import NDArray
 
 from idcore.ids.find import find
-from idcore.ids.line_moments import LONGEST, NamedDay, elapsed_of, moment_of, moments_of, named_day, prefix_time
+from idcore.ids.line_moments import (
+    LONGEST,
+    NamedDay,
+    elapsed_of,
+    line_time,
+    moment_of,
+    moments_of,
+    named_day,
+    prefix_time,
+)
 from idcore.ids.line_time import latest_year
-from idcore.kernels.dates import may_be_due, may_have_time
+from idcore.kernels.dates import may_be_due, may_be_of_body, may_have_time
+from tests.scan.dates import opening_in
 from tests.scan.other_dates import COMING, COMING_NAMES, day_of, other_of
 
 pytestmark = pytest.mark.quick
@@ -206,7 +216,7 @@ def test_what_is_no_time_dates_nothing(line: str) -> None:
 )
 def test_a_name_that_only_has_such_a_word_takes_no_time_from_its_line(name: str) -> None:
     line = f"{name}2025-02-11 20:57:47.471 INFO msgId={ID}"
-    assert prefix_time(line) == datetime(2025, 2, 11, 20, 57, 47, 471_000) and is_let_through(line)
+    assert line_time(line) == datetime(2025, 2, 11, 20, 57, 47, 471_000) and is_let_through(line)
     found = moment_of(f"{name}{EPOCH_MS} {ID}")
     assert found is not None and other_of(line) == tuple(next(moments_of(line)))
 
@@ -234,6 +244,89 @@ def test_a_name_of_a_time_to_come_dates_nothing(name: str) -> None:
     for time in ("2025-02-11 20:57:47.471", str(EPOCH_MS)):
         line = f"{name}{time} msgId={ID}"
         assert is_kept_back(name) and prefix_time(line) is None and moment_of(line) is None and other_of(line) is None
+
+
+OF_BODY = [
+    'createTime":"',
+    "createTime=",
+    "orderTime: ",
+    'birthday":"',
+    '\\"gmtCreate\\":\\"',
+    'created":"',
+    "Start time: ",
+    "Order date: ",
+    "下单时间：",
+    "出生日期: ",
+    "order.pay_time=",
+    'validFrom": "',
+    "<createTime>",
+    '"createTime":{"$date":"',
+    "created at ",
+    'times":["',
+    "order-time=",
+    "订单time=",
+    "hireDate=",
+    "createTime=Thu, ",
+]
+
+
+@pytest.mark.parametrize("name", OF_BODY)
+def test_a_time_of_what_a_message_is_about_dates_only_an_id_that_proves_it(name: str) -> None:
+    end = name[-2:] if name.endswith('\\"') else '"' if name.endswith('"') else ""
+    for time in (
+        "2021-03-04 05:06:07",
+        "2021-03-04T05:06:07.123+08:00",
+        "20210304050607",
+        "2021/3/4 05:06",
+        "1614805567",
+    ):
+        for line in (f"{{{name}{time}{end}, msgId={ID}", f"msgId={ID} {{ {name}{time}{end}}}"):
+            if not time.isdigit() or "Thu" not in name:
+                assert line_time(line) is None and line_time(line) == (other_of(line) and other_of(line)[0]), line  # type: ignore[index]
+            assert opening_in(line.encode()) is None
+    proved = f"{name}2025-02-11 20:57:47{end}, msgId={ID}"
+    assert line_time(proved) == datetime(2025, 2, 11, 20, 57, 47) and other_of(proved) is not None
+    own = f'{{{name}2021-03-04 05:06:07{end},"@timestamp":"2025-02-12 01:02:03"}} msgId={ID}'
+    assert line_time(own) == datetime(2025, 2, 12, 1, 2, 3) and other_of(own) is not None
+    assert is_taken_for_body(name)
+
+
+def test_the_end_of_a_period_dates_no_more_than_its_begin() -> None:
+    for sign in (" - ", "~", '","', " to ", "至"):
+        line = f'{{"period":"2021-01-01 00:00:00{sign}2021-12-31 23:59:59"}} msgId={ID}'
+        assert line_time(line) is None and other_of(line) is None, sign
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "time=",
+        '"@timestamp":"',
+        "ts=",
+        "app.log:",
+        "app.log:12:",
+        "INFO ",
+        "order-service: ",
+        '{"log":"',
+        '{"message": "',
+        "告警时间：",
+        "时间: ",
+        "sent at ",
+        "INFO [",
+        "Date: ",
+        "bornTime=",
+        "log.time=",
+        "Alarm time: ",
+        "kafka | ",
+        "预发环境: ",
+        "level=info time=",
+        '{"event_time":"',
+        "",
+    ],
+)
+def test_a_time_of_the_line_or_of_its_message_dates_it(name: str) -> None:
+    line = f"{name}2025-02-13 20:57:47.471 INFO msgId={ID}"
+    assert prefix_time(line) == datetime(2025, 2, 13, 20, 57, 47, 471_000) and opening_in(line.encode()) is not None
 
 
 DAYS = {
@@ -408,7 +501,7 @@ SIGNS = [
     " on ",
 ]
 NUMBERS = f'{EPOCH_MS}|{EPOCH_MS // 1000}|{EPOCH_MS}000|ts=|"time":"|orderId=|{ID}|{ID.lower()}| msgId={ID}'.split("|")
-PIECES = [*DATES, *TIMES, *SIGNS, *NUMBERS]
+PIECES = [*DATES, *TIMES, *SIGNS, *NUMBERS, *OF_BODY]
 
 
 def placed(line: str) -> NDArray[np.uint8]:
@@ -434,6 +527,20 @@ def test_the_kernel_keeps_back_each_name_of_a_time_to_come_and_few_others(signs:
         assert not is_kept_back(f"{name}{signs}"), name
 
 
+def is_taken_for_body(name: str) -> bool:
+    """Whether the kernel leaves a time behind this name to be judged, as one that may be of a body."""
+    text = placed(f"{{ {name}2021-03-04 05:06:07")
+    begin = np.uint64(text.ctypes.data)
+    return bool(may_be_of_body(begin + np.uint64(len(name.encode()) + 2), begin))
+
+
+@pytest.mark.parametrize(
+    "name", ["time=", '"@timestamp":"', "ts=", "app.log:", "INFO ", "svc: ", '"log":"', "INFO [", "", "x"]
+)
+def test_the_kernel_judges_most_names_of_lines_by_itself(name: str) -> None:
+    assert not is_taken_for_body(name)
+
+
 def is_let_through(line: str) -> bool:
     """Whether the scan's kernel hands the line over to be read."""
     text = placed(line)
@@ -448,7 +555,7 @@ def test_a_fast_reading_equals_a_slow_one_on_random_lines(seed: int) -> None:
     for _ in range(400):
         line = "".join(r.choice(PIECES) for _ in range(r.randrange(1, 12)))
         if r.random() < 0.5:  # most random pieces make no time
-            line += f"{r.choice(DATES)}{r.choice(SIGNS[:7])}{r.choice(TIMES)} {ID}"
+            line += f"{r.choice(['', *OF_BODY])}{r.choice(DATES)}{r.choice(SIGNS[:7])}{r.choice(TIMES)} {ID}"
         elif r.random() < 0.3:
             line += f" {r.choice(TIMES[:6])}{r.choice([' ', ', ', ' · ', ' on '])}{r.choice(DATES)} {ID}"
         found = moment_of(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +12,8 @@ import pytest
 
 from idcore.ids import Clock, describe, find, judge, line_moments
 from idcore.ids.dating import dates_of
-from idcore.ids.records import MOST_LINES, REACH
+from idcore.ids.records import MOST_LINES, REACH, of_object
+from tests.scan.other_records import of_object as slow_object
 
 pytestmark = pytest.mark.quick
 EAST = timezone(timedelta(hours=8))
@@ -106,3 +108,29 @@ def test_a_line_is_read_for_its_day_once_however_many_ids_are_near(monkeypatch: 
     text = [f"Mar 09 10:00:{second:02d} host of-days: sent msgId={ID[:-4]}{second:04X}" for second in range(60)]
     assert len(rows("\n".join(text))) == len(text)
     assert sorted(read) == text
+
+
+PARTS = ["{", "}", "[", "]", "},{", "}, {", '"p": {', '"t":"2026-07-02 10:11:14"', '"q": [', "],", "},", "x", ""]
+PARTS += ['"a": {"b": 1},', '{"c": [1, 2]},', "MessageExt [", '  {"t": "x",', "[2026-03-01 10:11:12] INFO got ["]
+
+
+def test_the_object_of_an_id_is_the_one_that_a_slow_reading_finds() -> None:
+    r = random.Random(35)
+    own = [
+        '"msgId": "%s",',
+        '{"msgId": "%s",',
+        '"msgId":"%s"}',
+        '{"msgId":"%s"},',
+        '{"p": {"msgId":"%s"},',
+        '},{"id":"%s", "q": [1',
+    ]
+    found = 0
+    for _ in range(4_000):
+        front, back = ([r.choice(PARTS) for _ in range(r.randrange(7))] for _ in range(2))
+        line = r.choice(own) % "0A3D070855AE18B4AAC20755EF590008"
+        sides = of_object(line, front, back)
+        slow = slow_object(line.encode(), [one.encode() for one in front], [one.encode() for one in back])
+        got = sides and tuple(tuple([one.encode() for one in some] for some in side) for side in sides)
+        assert got == slow, (front, line, back)
+        found += got is not None
+    assert found > 1_000

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from tests.scan.other_dates import is_coming, other_of, proved_of
+from tests.scan.other_dates import is_coming, is_of_body, other_of, proved_of
 from tests.scan.reading import DAY, EPOCH, Uniq, instant, milliseconds
 
 HOUR = 3_600_000
@@ -76,7 +76,10 @@ def moment_of(line: bytes) -> tuple[datetime, int | None] | None:
 
 def opening_in(line: bytes) -> re.Match[bytes] | None:
     found = MOMENT.search(line, 0, 160)
-    return None if found is None or is_coming(line[: found.start()].decode(errors="replace")) else found
+    if found is None:
+        return None
+    before, behind = (part.decode(errors="replace") for part in (line[: found.start()], line[found.end() :]))
+    return None if is_coming(before) or is_of_body(before, behind) else found
 
 
 def opening_of(found: re.Match[bytes]) -> tuple[datetime, int | None] | None:

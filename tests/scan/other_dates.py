@@ -85,6 +85,29 @@ DAYS = [
 OF_DAYS = [
     (re.compile(rf"(?<![0-9A-Za-z])(?<!\d[-/.])(?:{day}){JOIN}{TIME}", re.IGNORECASE), order) for day, order in DAYS
 ]
+OF_TIME = ["time", "timestamp", "timemillis", "datetime", "datetimestamp", "datetimemillis", "ts", "date", "at", "on"]
+OF_MESSAGE = (
+    "born send sent produce produced consume consumed consuming receive received receiving recv pull pulled ack"
+)
+OF_MESSAGE += " acked fail failed failure retry retried alarm alert trigger triggered fire fired occur occurred error"
+OF_MESSAGE += (
+    " exception happen happened log logged event record recorded print printed write written current sys system"
+)
+OF_MESSAGE += " local server client msg message mq trace span access report reported collect collected delivered"
+OF_LINE = {"t", "now", "asctime", "timelocal", "timeiso8601", "log", "message", "msg", "line", "content"}
+OF_LINE |= {
+    "realtimetimestamp",
+    "epoch",
+    "epochsecond",
+    "epochmillis",
+    *(word + of for word in ["", *OF_MESSAGE.split()] for of in OF_TIME),
+}
+WORDS_OF_LINE = (
+    "日志 打印 当前 告警 报警 触发 发生 异常 错误 失败 消费 接收 收到 发送 生产 记录 系统 上报 采集 重试 消息 首次"
+)
+CHINESE_OF_LINE = {*WORDS_OF_LINE.split(), "最近", "最后", "本次"}
+ENDS = ["time", "date", "birthday", "stamp", "_at", "_on", "gmtcreate", "gmt_create", "gmtmodified", "gmt_modified"]
+ENDS += ["create", "created", "modified", "updated", "时间", "日期", "生日"]
 COMING = ["deliver", "delivery", "delay", "delayed", "expire", "expires", "expiry", "expiration", "schedule"]
 COMING += ["scheduled", "visible", "invisible", "due"]
 STAMPS = ["", "time", "timestamp", "datetime", "datetimestamp", "at", "date", "until"]
@@ -227,15 +250,71 @@ def _matches(line: str, styles: list[Style]) -> list[Match]:
 
 def _dated(line: str) -> list[Other]:
     found: list[Other] = []
+    last = None
     for start, _, match, order in _matches(line, COMPILED):
         if not is_coming(line[:start]):
-            found += _read(match, order)
+            own, last = _is_own(line, start, match.end(), last)
+            found += _less_sure(_read(match, order), own)
     return found
+
+
+def _is_own(line: str, start: int, end: int, last: int | None) -> tuple[bool, int | None]:
+    """Whether a time is of the line or its message; and where one ends that is not, as the second of a range is not."""
+    between = None if last is None else line[last:start]
+    signs = None if between is None else [*re.sub("to $", "", between)]
+    is_second = signs is not None and len(signs) <= 6 and {*signs} <= {*" \t\"'\\,~～—–至到/-"}
+    if is_second or is_of_body(line[:start], line[end:]):
+        return False, end
+    return True, last
+
+
+def _less_sure(found: list[Other], own: bool) -> list[Other]:
+    return found if own else [(wall, ahead, resolution, False) for wall, ahead, resolution, _ in found]
+
+
+def is_of_body(before: str, behind: str) -> bool:
+    """Whether a time has a name in front that is neither of a line's own time nor of its message's."""
+    before = re.sub(r"(mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? ?$", "", before[-40:], flags=re.IGNORECASE)
+    tag = re.search(r"<(?:[\w-]+:)?([\w.-]+)>[ \"']*$", before)
+    if tag is not None:
+        return _is_timely(tag[1].split(".")[-1]) and not _is_of_line(tag[1].split(".")[-1])
+    bare = before.rstrip(" \"'\\[({")
+    sign = bare[-1:] if bare[-1:] in ("=", ":", "：") else ""
+    rest = bare[:-1] if sign else before.removesuffix(" ")
+    rest = rest.removesuffix(" ") if sign else rest
+    unquoted = re.sub(r"\\{0,7}[\"']$", "", rest)
+    is_quoted = unquoted != rest
+    name = re.search(r"[\w.@$-]*$", unquoted)
+    assert name is not None
+    if not name[0]:
+        return False
+    own = name[0].split(".")[-1]
+    word = re.search(r"(?:^|(?<=[\s\"'{\[(,;|&?<>]))([A-Za-z][a-z]{1,19}) $", unquoted[: name.start()])
+    if word and sign != "=" and not is_quoted and own.lower() in ("time", "date", "at", "on", "timestamp"):
+        own = f"{word[1]}_{own}"
+    if _is_of_line(own):
+        return False
+    is_whole = re.match(r"\\{0,7}[\"',;)}\]<|]|\s*$| ?(?:[~～—–至到-]|to) ?\d", behind) is not None
+    return _is_timely(own) or ((sign == "=" or (is_quoted and sign != "")) and is_whole)
+
+
+def _is_of_line(name: str) -> bool:
+    name = name.replace("_", "").replace("-", "").lstrip("@").lower()
+    for end in ("时间戳", "时间", "日期"):
+        if name.endswith(end):
+            words = name.removesuffix(end)
+            return len(words) % 2 == 0 and all(words[at : at + 2] in CHINESE_OF_LINE for at in range(0, len(words), 2))
+    return name in OF_LINE
+
+
+def _is_timely(name: str) -> bool:
+    is_camel = re.search("[a-z](At|On)$", name) is not None or name in ("at", "on")
+    return is_camel or any(name.lower().endswith(end) for end in ENDS)
 
 
 def is_coming(before: str) -> bool:
     """Whether the name in front of a time says that it is to come."""
-    found = re.fullmatch(r"(.*?)[\"' ]*[:：=][\"' ]*", before[-40:], re.DOTALL)
+    found = re.fullmatch(r"(.*?)[\"' \\[(]*[:：=][\"' \\[(]*", before[-40:], re.DOTALL)
     if found is None:
         return False
     name = found[1]
@@ -251,10 +330,13 @@ def is_coming(before: str) -> bool:
 
 def _time_first(line: str) -> list[Other]:
     found: list[Other] = []
+    last = None
     for start, _, match, order in _matches(line, TIME_FIRST):
         if not is_coming(line[:start]):
+            own, last = _is_own(line, start, match.end(), last)
             hour, minute, second, fraction, half, *date = match.groups()
-            found += _told(date, [None, hour, minute, second, fraction, *[None] * 11, half, None, None], order)
+            rest = [None, hour, minute, second, fraction, *[None] * 11, half, None, None]
+            found += _less_sure(_told(date, rest, order), own)
     return found
 
 
@@ -301,13 +383,17 @@ def _short_years(told: dict[str, str]) -> list[tuple[int, int, int]]:
 
 def _compact(line: str) -> list[Other]:
     found: list[Other] = []
+    last = None
     for match in COMPACT.finditer(line):
         *numbers, fraction, zone = match.groups()
-        wall = None if is_coming(line[: match.start()]) else _wall(*map(int, numbers))
+        if is_coming(line[: match.start()]):
+            continue
+        wall = _wall(*map(int, numbers))
+        own, last = _is_own(line, match.start(), match.end(), last)
         if wall is not None and _fits(zone):
             is_first = match.start() == 0 and line[match.end() : match.end() + 1] in [*",;|\t"]
             sure = not match[0].isdigit() or (is_time(line[: match.start()]) and not is_first)
-            found.append((wall + int(fraction or 0), ahead_of(zone), 0 if fraction else 1_000, sure))
+            found.append((wall + int(fraction or 0), ahead_of(zone), 0 if fraction else 1_000, sure and own))
     return found
 
 
@@ -321,7 +407,8 @@ def _numbers(line: str) -> list[Other]:
             if is_coming(before):
                 continue
             rest = int(fraction.ljust(3, "0")[:3]) if fraction else 0
-            found.append((ms + rest, 0, 1_000 if len(whole) == 10 and not fraction else 0, is_time(before)))
+            sure = is_time(before) and not is_of_body(before, line[match.end() :])
+            found.append((ms + rest, 0, 1_000 if len(whole) == 10 and not fraction else 0, sure))
     return found
 
 

@@ -38,7 +38,15 @@ def dated_text(data: bytes, begin: int, end: int) -> bytes:
     is_bare = not re.search(rb"[g-zG-Z]", line)
     if end - begin > dates.LINE or (is_bare and is_of_list(data, begin, end)):
         return line if day is None else named(day)
-    of_its_record = (of_cell if is_bare else record_of)(*around(data, begin, end), elapsed)
+    front, back = near(data, begin, end)
+    of_its_record = None
+    objects = None if is_bare else of_object(line, front, back)
+    if objects is not None:
+        (own_front, outer_front), (own_back, outer_back) = objects
+        of_its_record = record_of(of_record(own_front), of_record(own_back), elapsed, is_one=True)
+        front, back = [*own_front, *outer_front], [*own_back, *outer_back]
+    if of_its_record is None:
+        of_its_record = (of_cell if is_bare else record_of)(of_record(front), of_record(back), elapsed)
     if day is not None and (of_its_record is None or not is_proved(of_its_record, elapsed)):
         return named(day)
     return line if of_its_record is None else of_its_record
@@ -61,7 +69,86 @@ def is_proved(text: bytes, elapsed: list[int]) -> bool:
     return any(proves((round((wall - EPOCH) / timedelta(milliseconds=1)), ahead, 1_000, True), ms) for ms in elapsed)
 
 
-def record_of(front: Side, back: Side, elapsed: list[int]) -> bytes | None:
+def of_object(
+    line: bytes, front: list[bytes], back: list[bytes]
+) -> tuple[tuple[list[bytes], list[bytes]], tuple[list[bytes], list[bytes]]] | None:
+    """The lines of the object that has a line, and of what holds it, on both sides: all brackets from the first on.
+
+    Lines of other objects of a list are left out.
+    """
+    ids = list(ANY_ID.finditer(line))
+    if not ids:
+        return None
+    before = b"".join(one + b"\n" for one in front[::-1])
+    whole = before + line + b"".join(b"\n" + one for one in back)
+    begin, end = len(before) + ids[0].start(), len(before) + ids[-1].end()
+    bare = re.sub(rb'"(?:[^"\\\n]|\\.)*"', lambda one: b"_" * len(one[0]), whole)
+    kept = bytearray(b"1" * len(whole))
+    stack: list[tuple[int, bool, bool]] = []
+    around_id: list[tuple[int, bool, bool]] | None = None
+    close = None
+    for mark in re.finditer(rb"[\[\]{}]", bare):
+        at = mark.start()
+        if begin <= at < end:
+            continue
+        if at >= end and around_id is None:
+            around_id = [*stack]
+        if mark[0] in b"[{":
+            head = bare[max(0, at - 40) : at].rstrip()[-1:]
+            is_named = head in (b":", b"=")
+            is_part = is_named or (mark[0] == b"[" and not head.isalpha())
+            stack.append((at, is_part, is_named or mark[0] == b"["))
+            continue
+        if not stack:
+            if at < begin:
+                kept[: at + 1] = bytes(at + 1)
+            continue
+        first, is_part, is_kept = stack.pop()
+        if around_id is not None and first < begin:
+            close = at if close is None and own_of(around_id) == first else close
+        elif (
+            not is_kept
+            and all(one[0] < begin for one in stack)
+            and (at >= end or all(is_open(bare, one[0], begin) for one in stack))
+        ):
+            kept[first : at + 1] = bytes(at + 1 - first)
+    around_id = [*stack] if around_id is None else around_id
+    own = own_of(around_id)
+    if own is None:
+        return None
+    behind = [one for one in stack if one[0] >= end]
+    if behind:
+        kept[behind[0][0] :] = bytes(len(whole) - behind[0][0])
+    stop = len(whole) if close is None else close + 1
+    cut = len(before)
+    if own >= cut and close is not None and b"\n" not in whole[end:stop]:
+        return None
+    texts = [lines_of(whole, kept, *span) for span in ((own, cut), (0, own), (end, stop), (stop, len(whole)))]
+    own_front = texts[0][:-1] if own < cut else []
+    return (own_front[::-1], texts[1][::-1]), (texts[2][1:], texts[3] if close is not None else [])
+
+
+def own_of(around_id: list[tuple[int, bool, bool]]) -> int | None:
+    return next((at for at, is_part, _ in reversed(around_id) if not is_part), None)
+
+
+def is_open(bare: bytes, at: int, begin: int) -> bool:
+    """Whether a bracket is not closed in front of the IDs."""
+    depth = 0
+    for sign in bare[at:begin]:
+        depth += (sign in b"[{") - (sign in b"]}")
+        if depth == 0:
+            return False
+    return True
+
+
+def lines_of(whole: bytes, kept: bytearray, first: int, last: int) -> list[bytes]:
+    return bytes(sign for sign, is_kept in zip(whole[first:last], kept[first:last], strict=True) if is_kept).split(
+        b"\n"
+    )
+
+
+def record_of(front: Side, back: Side, elapsed: list[int], is_one: bool = False) -> bytes | None:
     """A text that says what the lines around do."""
     before, behind, beyond = front[0], back[0], [*front[1], *back[1]]
     for text in (*before, *behind):
@@ -76,7 +163,7 @@ def record_of(front: Side, back: Side, elapsed: list[int]) -> bytes | None:
         return f"bornTimestamp={borns[0]}".encode()
     for text in behind:
         opening = None if STORE.match(text) else opened(text)
-        if opening is not None and not is_opening_proved(opening, elapsed):
+        if not is_one and opening is not None and not is_opening_proved(opening, elapsed):
             break  # another record begins
         if (born := dates.born_of(text)) is not None:
             if holds_id(text):
@@ -142,8 +229,8 @@ def holds_id(line: bytes) -> bool:
     return ANY_ID.search(line) is not None
 
 
-def around(data: bytes, begin: int, end: int) -> tuple[Side, Side]:
-    """The lines in front and behind that may have a time, the nearest first."""
+def near(data: bytes, begin: int, end: int) -> tuple[list[bytes], list[bytes]]:
+    """The lines in front and behind, the nearest first."""
     low, high = max(0, begin - REACH), end + REACH + 1
     front = data[low : begin - 1].split(b"\n") if begin else []
     if low and data[low - 1 : low] != b"\n":
@@ -151,7 +238,7 @@ def around(data: bytes, begin: int, end: int) -> tuple[Side, Side]:
     behind = data[end + 1 : high].split(b"\n") if end < len(data) else []
     if high < len(data) and data[high - 1 : high] != b"\n":
         behind = behind[:-1]  # it ends later
-    return of_record(front[::-1]), of_record(behind)
+    return front[::-1], behind
 
 
 def of_record(lines: list[bytes]) -> Side:
