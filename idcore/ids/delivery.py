@@ -20,7 +20,16 @@ from zlib import crc32
 from idcore.base.layout import ID_DIGITS
 from idcore.base.numbers import whole_number
 from idcore.ids import broken_lines, rules
-from idcore.ids.delivery_words import COMMON, MARKS, clause_of, is_listener, phrase_of, tries_of, word_of
+from idcore.ids.delivery_words import (
+    COMMON,
+    MARKS,
+    clause_of,
+    is_listener,
+    phrase_of,
+    transaction_of,
+    tries_of,
+    word_of,
+)
 from idcore.ids.find import find
 from idcore.ids.line_moments import prefix_time
 from idcore.ids.receipts import Recall, Receipt
@@ -30,9 +39,12 @@ from idcore.ids.tracks import Track, Tracks, may_be_track
 RETRY_PREFIX, DEAD_PREFIX = "%RETRY%", "%DLQ%"
 # Where brokers keep delayed messages and retries until they are due.
 WAITING_TOPICS = ("SCHEDULE_TOPIC_XXXX", "rmq_sys_wheel_timer")
+HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"  # where they keep messages of transactions until producers decide
 SEND_OK = "SEND_OK"
 # Events of a consumer, as the table `deliveries` has them.
 EVENTS = ("received", "failed", "acked", "skipped", "filtered")
+# What is said of half messages: the broker or the producer, never a consumer.
+TRANSACTIONS = ("committed", "rolled_back", "undecided", "unended", "checked", "given_up")
 _LONGEST = 1 << 16  # characters of a line, or of a record of several, that are read
 _MOST_LINES = 80  # of one record
 # Between two messages of a line: signs that part them, and those that may part fields too.
@@ -136,7 +148,7 @@ class Delivery:
     """What one line, or one record of several, says of the delivery of one message; None where it does not.
 
     `event` is one of EVENTS; `sent` of a SendResult; `unacked` of an acknowledgement that failed; `track` of
-    MessageTrack; else empty. `tries` counts the deliveries before this one.
+    MessageTrack; one of `TRANSACTIONS` of a half message; else empty. `tries` counts the deliveries before this one.
     """
 
     msg_id: str
@@ -173,7 +185,7 @@ class Delivery:
     def says_much(self) -> bool:
         """Whether it says more than that a message was printed or sent."""
         said = (bool(self.event) and self.status != SEND_OK) or bool(self.tries or self.receipt or self.recall)
-        return said or self.is_dead or self.stored_topic in WAITING_TOPICS
+        return said or self.is_dead or self.stored_topic in (*WAITING_TOPICS, HALF_TOPIC)
 
     @property
     def is_dead(self) -> bool:
@@ -694,7 +706,7 @@ def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> D
         line,
         event=event,
         detail=detail,
-        tries=_tries(around, event),
+        tries=None if event in TRANSACTIONS else _tries(around, event),
         topic=topic,
         stored_topic=stored,
         group=group,
@@ -731,7 +743,7 @@ def _topics(around: _Around) -> tuple[str | None, str | None, str | None]:
     copied = next((each for each in (named, real) if (each or "").startswith((RETRY_PREFIX, DEAD_PREFIX))), None)
     if copied is None and not around.is_record and (cell := _COPY_CELL.search(around.part)) is not None:
         copied = cell[2]
-    waits = named if named in WAITING_TOPICS else None
+    waits = named if named in (*WAITING_TOPICS, HALF_TOPIC) else None
     if copied is None:
         return (named, None, None) if waits is None else (real, waits, None)
     own = None if named in (copied, waits) else named
@@ -780,6 +792,8 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
     if around.phrase:
         event, _, detail = around.phrase.partition(":")
         return event, detail, None
+    if transaction := transaction_of(around.head + around.part):
+        return transaction, "", None
     if "ckMessage" in around.text and (code := _code_of(around)) is not None:
         return ("acked" if code == "OK" else "unacked"), "", code
     if word := word_of(around.near) if around.word is None else around.word:

@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from idcore.base import catalogue
 from idcore.base.catalogue import Words
-from idcore.ids.delivery import DEAD_PREFIX, RETRY_PREFIX, SEND_OK, WAITING_TOPICS, Delivery
+from idcore.ids.delivery import (
+    DEAD_PREFIX,
+    HALF_TOPIC,
+    RETRY_PREFIX,
+    SEND_OK,
+    TRANSACTIONS,
+    WAITING_TOPICS,
+    Delivery,
+)
 
 Time = Callable[[int], str]
 Place = Callable[[Delivery], str]
@@ -45,6 +53,7 @@ def short_text(one: Delivery, words: Words = _ENGLISH) -> str:
     parts += [one.status] if one.status is not None else []
     parts += [words("delivery.short.dead")] if one.is_dead else []
     parts += [words("delivery.short.waits")] if one.stored_topic in WAITING_TOPICS else []
+    parts += [words("delivery.short.half")] if one.stored_topic == HALF_TOPIC else []
     parts += [try_text(one.tries, words)] if one.tries is not None and one.event != "sent" else []
     if one.receipt is not None:
         parts.append(words("delivery.short.receipt", broker=one.receipt.broker, queue=one.receipt.queue_id))
@@ -53,7 +62,7 @@ def short_text(one: Delivery, words: Words = _ENGLISH) -> str:
     return words("comma").join(parts)
 
 
-_NAMED = ("received", "failed", "acked", "unacked", "skipped", "filtered", "track", "sent")
+_NAMED = ("received", "failed", "acked", "unacked", "skipped", "filtered", "track", "sent", *TRANSACTIONS)
 
 
 def try_text(tries: int, words: Words) -> str:
@@ -86,6 +95,7 @@ def sentences(
     """Everything that the lines say of one message; empty where they say nothing of its delivery."""
     at = place or (lambda one: line_text(one, words))
     texts = [
+        *_transaction(deliveries, words, at),
         *_tries(deliveries, words),
         *_again(deliveries, words, at),
         *_ends(deliveries, words, at),
@@ -107,6 +117,13 @@ def sentences(
 def _of(deliveries: Iterable[Delivery], *events: str) -> list[Delivery]:
     """The lines with these events, each once."""
     return list({(one.line, one.group): one for one in deliveries if one.event in events}.values())
+
+
+def _transaction(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
+    """What producers and brokers say of its transaction, each kind once."""
+    for event in TRANSACTIONS:
+        if some := _of(deliveries, event):
+            yield words(f"delivery.said.{event}", places=words("comma").join(at(one) for one in some[:_MOST]))
 
 
 def _tries(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
@@ -182,7 +199,15 @@ def _copies(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
     for stored in dict.fromkeys(one.stored_topic for one in deliveries if one.stored_topic):
         some = [one for one in deliveries if one.stored_topic == stored]
         topic = next((one.topic for one in (*some, *deliveries) if one.topic), None)
-        code = "dead" if some[0].is_dead else "waits" if stored in WAITING_TOPICS else "copies"
+        code = (
+            "dead"
+            if some[0].is_dead
+            else "waits"
+            if stored in WAITING_TOPICS
+            else "half"
+            if stored == HALF_TOPIC
+            else "copies"
+        )
         retry = next((one for one in some if one.tries and one.group), None) if code == "waits" else None
         known = {"n": f"{retry.tries:,}", "group": retry.group} if retry is not None else {}
         key = f"delivery.said.{code}{'_retry' if known else ''}{'' if topic else '_only'}"

@@ -216,6 +216,48 @@ _TRIES = re.compile(
     r"|[Rr]etry (?:times|count)\s?[=:]\s?(\d{1,4})(?!\d)"
 )
 _WHICH = re.compile(r"第\s?(\d{1,4})\s?次(?:消费|投递|收到|接收)")
+# What brokers and producers print of a half message: the state that a request carries, else constants and sentences.
+_TRANSACTIONS = (
+    "ransaction",
+    "COMMIT_MESSAGE",
+    "ROLLBACK_MESSAGE",
+    "TRANS_CHECK",
+    "alf message",
+    "checked too many",
+    "半消息",
+    "回查",
+)
+_CARRIED = re.compile(r"commitOrRollback[\"']?\s?[=:]\s?[\"']?(\d{1,2})\b")
+_CARRIED_STATES = {"0": "undecided", "8": "committed", "12": "rolled_back"}
+_STATE = r"(?:LocalTransaction|TransactionResolution|TransactionState|transaction state)\w{0,20}[^\n]{0,200}?"
+_GIVEN_UP = re.compile(
+    r"checked too many times|checked-too-many-time|TRANS_CHECK_MAX_?TIME_TOPIC|alf message exceed file reserved time"
+    r"|半消息[^\n,，。;；]{0,20}丢弃"
+)
+_DECIDED = (
+    (
+        "unended",
+        re.compile(r"end broker transaction failed|endTransaction(?:Oneway)?[^\n]{0,40}\b(?:exception|failed)\b"),
+    ),
+    (
+        "rolled_back",
+        re.compile(
+            rf"\bROLLBACK_MESSAGE\b|RollbackMessageState|{_STATE}\bROLLBACK\b|rollback (?:the message|this transaction)"
+        ),
+    ),
+    (
+        "committed",
+        re.compile(rf"\bCOMMIT_MESSAGE\b|CommitMessageState|{_STATE}\bCOMMIT\b|producer commit the message"),
+    ),
+    (
+        "undecided",
+        re.compile(rf"{_STATE}\bUNKNOWN?\b|UnknowState|and it's pending status|does not know this transaction state"),
+    ),
+)
+_CHECKED = re.compile(
+    r"Check transaction\.|checkLocalTransaction|checkTransactionState|[Oo]rphaned ?[Tt]ransaction"
+    r"|事务回查|回查(?:本地)?事务"
+)
 # Without one of these in it a line says nothing of a delivery.
 COMMON = ("onsume", "sendStatus", "eceive", "djEg")  # marks of most lines that have one
 MARKS = re.compile(
@@ -225,7 +267,8 @@ MARKS = re.compile(
     r"|essagethread_|messagelistener|消费|收到|接收|跳过|重试|重复|忽略|处理"
     r"|duplicate|\bn?ack(?:s|ed)?\b|ack(?:成功|失败)|\b(?:process|handl)\w{0,3} |onmessage|\baction\W|commitmessage"
     r"|(?:been|was) (?:consum|process|handl)|(?:ignor|discard)\w* |丢弃|监听到|获取到|拉取到|接到"
-    r"|(?:pulled|polled|fetched|got|get \d+)(?: new)? m"
+    r"|(?:pulled|polled|fetched|got|get \d+)(?: new)? m|transaction|commit_message|rollback_message|trans_check"
+    r"|half message|checked too many|事务|半消息|回查"
 )
 # Some logs cut ConsumeMessageThread_1 in front. SendMessageThread_1 and PullMessageThread_1 are threads of brokers.
 _LISTENS = re.compile(
@@ -245,6 +288,24 @@ def phrase_of(text: str) -> str:
     if text.rstrip()[-1:] in tuple("?？吗么没有"):
         text = _LAST_ASKED.sub("", text)
     return next((code for code, phrases in _PHRASES if any(phrase in text for phrase in phrases)), "")
+
+
+def transaction_of(text: str) -> str:
+    """What a line says of a half message; empty where nothing, or where it names both ends.
+
+    >>> [transaction_of(f"checkLocalTransaction 0A00 {end}") for end in ("", "UNKNOW", "COMMIT_MESSAGE")]
+    ['checked', 'undecided', 'committed']
+    """
+    if not any(word in text for word in _TRANSACTIONS):
+        return ""
+    if _GIVEN_UP.search(text) is not None:
+        return "given_up"
+    if (carried := _CARRIED.search(text)) is not None:
+        return _CARRIED_STATES.get(carried[1], "")
+    said = [event for event, pattern in _DECIDED if pattern.search(text) is not None]
+    if said:
+        return said[0] if len(said) == 1 or said[0] == "unended" else ""
+    return "checked" if _CHECKED.search(text) is not None else ""
 
 
 def word_of(near: str) -> str:

@@ -220,6 +220,30 @@ def test_a_line_without_a_time_is_last_and_says_so() -> None:
         ("send msg to DLQ %DLQ%works, owner=a, msgUniqKey={}", "logged_dead", "broker"),
         ("Check transaction. real_topic=Orders,uniqKey={},offset=1", "logged_check", "broker"),
         ("MsgExt:{} has been checked too many times", "logged_given_up", "broker"),
+        (
+            "MsgExt: {} Put checked-too-many-time half message to TRANS_CHECK_MAXTIME_TOPIC OK",
+            "logged_given_up",
+            "broker",
+        ),
+        ("Half message exceed file reserved time,so skip it.messageId {},bornTime 1", "logged_given_up", "broker"),
+        (
+            "Transaction request:EndTransactionRequestHeader{{commitOrRollback=8, msgId='{}'}}",
+            "logged_committed",
+            "producer",
+        ),
+        ("EndTransactionRequestHeader{{commitOrRollback=12, msgId='{}'}}", "logged_rolled_back", "producer"),
+        ("EndTransactionRequestHeader{{commitOrRollback=0, msgId='{}'}}", "logged_undecided", "producer"),
+        ("checkLocalTransaction msgId={} result=UNKNOW", "logged_undecided", "producer"),
+        ("executeLocalTransaction {}, LocalTransactionState.ROLLBACK_MESSAGE", "logged_rolled_back", "producer"),
+        ("RocketMQLocalTransactionState.COMMIT of {}", "logged_committed", "producer"),
+        ("checkLocalTransaction {}", "logged_checked", "producer"),
+        (
+            "local transaction execute COMMIT_MESSAGE, but end broker transaction failed {}",
+            "logged_unended",
+            "producer",
+        ),
+        ("{}: COMMIT_MESSAGE or ROLLBACK_MESSAGE is to be returned", "logged", "log"),
+        ("Transaction rolled back because it has been marked as rollback-only {}", "logged", "log"),
         ("consumeMessage exception: Group: works Msgs: [{}]", "logged_failed", "consumer"),
         ("send expire msg back. topic=Orders, msgId={}", "logged_expired", "consumer"),
         ("BROADCASTING, the message consume failed, drop it, {}", "logged_dropped", "consumer"),
@@ -497,6 +521,7 @@ def test_every_message_of_the_catalogue_is_of_a_code() -> None:
     known |= {"logged_expired", "logged_dropped", "logged_send_record", "stored_printed"}
     known |= {"attempt_first", "attempt_unknown"}
     known |= {f"logged_{each}" for each in ("acked", "unacked", "skipped", "received", "track", "filtered")}
+    known |= {f"logged_{each}" for each in ("committed", "rolled_back", "undecided", "unended", "checked")}
     known |= {"stored_printed_retry", *(f"logged_{each}_try" for each in ("failed", "received", "message"))}
     assert set(words().table("journey.event.")) == known
     for key in words().table("journey.conflict."):

@@ -13,7 +13,7 @@ from idcore.answers.lookup.clients import host_of
 from idcore.answers.lookup.model import Copy
 from idcore.ids.assumptions import assumed
 from idcore.ids.clock import Clock, SentAt, is_time, to_ms, wall_ms
-from idcore.ids.delivery import Delivery, DeliveryReader
+from idcore.ids.delivery import TRANSACTIONS, Delivery, DeliveryReader
 from idcore.ids.describe import month_source, when
 from idcore.ids.find import find
 from idcore.ids.identify import identify
@@ -34,7 +34,8 @@ _WRITERS: tuple[tuple[str, str, Role], ...] = (
     ("SendResult [sendStatus=", "logged_send", "producer"),
     ("sendKernelImpl exception, resend at once", "logged_resend", "producer"),
     ("send msg to DLQ", "logged_dead", "broker"),
-    ("has been checked too many times", "logged_given_up", "broker"),
+    ("hecked too many times", "logged_given_up", "broker"),
+    ("checked-too-many-time", "logged_given_up", "broker"),
     ("Check transaction.", "logged_check", "broker"),
     ("BROADCASTING, the message consume failed", "logged_dropped", "consumer"),
     ("consumeMessage exception", "logged_failed", "consumer"),
@@ -239,6 +240,8 @@ def _writer(text: str, claim: Delivery) -> tuple[str, Role]:
 
 _CLAIMED: dict[str, tuple[str, Role]] = {
     "sent": ("logged_send", "producer"),
+    **{event: (f"logged_{event}", "producer") for event in TRANSACTIONS},
+    "given_up": ("logged_given_up", "broker"),
     **{event: (f"logged_{event}", "consumer") for event in ("received", "failed", "acked", "unacked", "skipped")},
 }
 

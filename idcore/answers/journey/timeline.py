@@ -24,6 +24,7 @@ from idcore.answers.journey.model import Conflict, Event, Gap, Journey, Line, So
 from idcore.answers.lookup import Answer
 from idcore.ids.clock import Clock, is_time, to_ms
 from idcore.ids.delivery_sentences import DELAY_SECONDS, FIRST_RETRY_LEVEL
+from idcore.ids.line_time import BORN_APART_MS
 from idcore.ids.rules import CANDIDATE_DIGITS
 from idcore.ids.tokens import Token
 
@@ -75,7 +76,7 @@ def build(text: str, sources: Sources, clock: Clock, log_zone: tzinfo) -> Journe
     ]
     own = _own_time(text, sources, ids, clock)
     ordered = _ordered(_moved([*events, *([own.event] if own is not None else [])]))
-    conflicts = [*_of_own_time(own, ordered), *_of_order(ordered), *_of_logs(ordered)]
+    conflicts = [*_of_own_time(own, ordered), *_of_sends(own, ordered), *_of_order(ordered), *_of_logs(ordered)]
     conflicts.sort(key=lambda each: (each.second, each.first, each.code))
     counts = {
         "lines": None if sources.lines is None else len(sources.lines),
@@ -199,6 +200,19 @@ def _of_own_time(own: OwnTime | None, events: Sequence[Event]) -> Iterator[Confl
         by = max(early - at, at - late, 0)
         if by:
             yield Conflict("born_elsewhere", place, born, by)
+
+
+def _of_sends(own: OwnTime | None, events: Sequence[Event]) -> Iterator[Conflict]:
+    """Sends that were logged days after the ID was generated, whichever zones its clocks show: the last of them."""
+    if own is None or own.event.at_ms is None:
+        return
+    latest = max(own.event.at_ms, own.event.latest_ms or 0)
+    late = [
+        (event.at_ms - latest, at) for at, event in enumerate(events) if event.code == "logged_send" and event.at_ms
+    ]
+    by, at = max(late, default=(0, 0))
+    if by > BORN_APART_MS:
+        yield Conflict("sent_days_later", events.index(own.event), at, by)
 
 
 def _of_order(events: Sequence[Event]) -> Iterator[Conflict]:
