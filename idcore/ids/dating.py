@@ -60,6 +60,7 @@ class _Process:
     is_assumed: bool = False  # its lines name no year, nor does their log
     by_others: bool = False  # its lines name no year, but others leave only one: of its log, else of all
     is_apart: bool = False  # of a line of it bornTimestamp contradicts the ID
+    of_several: bool = False  # lines of several months have an ID of it: this is the first of them
 
 
 _DAY = timedelta(days=1)
@@ -99,7 +100,9 @@ class Dates:
         code = "month_process" if uniq_id.layout.early else "zone_process"
         if known.kind == MONTH:
             code = "zone_input" if known.clock.zone_source in _SOURCES else "month_process"
-        if known.is_assumed:
+        if known.of_several:
+            code = "month_of_several"
+        elif known.is_assumed:
             code = "month_apart" if known.is_apart else "year_elsewhere" if known.by_others else "year_latest"
         elif known.by_others:
             code = "month_process" if known.is_apart else "year_input"
@@ -249,8 +252,9 @@ class Voting:
             settled = _of_one_year(years, self._clock, self._within(self._lasts))
             by_others = settled is not None
             votes = {(YEAR, start): vote for (_, start), vote in (settled or years).items()}
-        joined = _joined(_layout(key), _less_refuted(votes, _layout(key)), self._clock, zone)
-        return replace(joined, by_others=by_others, is_apart=key in self._apart)
+        votes, of_several = _of_first_month(_less_refuted(votes, _layout(key)), _layout(key))
+        joined = _joined(_layout(key), votes, self._clock, zone)
+        return replace(joined, by_others=by_others, is_apart=key in self._apart, of_several=of_several)
 
     def _within(self, texts: Iterable[Hashable]) -> tuple[int, int] | None:
         """Between which times lines with a year are in some texts, with a day on either side."""
@@ -391,6 +395,28 @@ def _less_refuted(votes: dict[tuple[int, int], _Votes], layout: Layout) -> dict[
             month != _label(start, layout) and (born.low == vote.low or born.high == vote.high) for month, born in borns
         )
     }
+
+
+def _of_first_month(votes: dict[tuple[int, int], _Votes], layout: Layout) -> tuple[dict[tuple[int, int], _Votes], bool]:
+    """Votes without those of later lines that have the same ID: no line has it before it was generated.
+
+    And whether its month stays open: no time with a zone fixes the first, or one fixes a later one. Then the ID was
+    used again, or a clock was wrong.
+    """
+    refuted: set[tuple[int, int]] = set()
+    is_open = False
+    for end in ("low", "high"):
+        groups: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for of, vote in votes.items():
+            if of[0] != YEAR and vote.high - vote.low <= DAY_MS:
+                groups[getattr(vote, end)].append(of)
+        for some in groups.values():
+            first = min(_label(start, layout) for _, start in some)
+            later = [of for of in some if _label(of[1], layout) > first]
+            if later:
+                refuted.update(later)
+                is_open |= any(of[0] == MONTH for of in some if of not in later) or any(of[0] != MONTH for of in later)
+    return {of: vote for of, vote in votes.items() if of not in refuted}, is_open
 
 
 def _add(some: dict[tuple[int, int], _Votes], votes: dict[tuple[int, int], _Votes]) -> None:

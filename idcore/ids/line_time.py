@@ -297,5 +297,6 @@ def _sent(
         code = "" if reason is None else reason.code
         if not code or (shared is not None and (code == "month_apart" or (shared.code[:5], code[:6]) == _LESS)):
             own = False  # the others fix more than the line itself
+        own = own and (shared is None or shared.code != "month_of_several")
         return sent(elapsed, clock, uniq_id.layout, made_by), reason if own else shared
     return sent(elapsed, refined, uniq_id.layout), reason or shared

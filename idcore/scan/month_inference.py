@@ -194,13 +194,15 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, input_evidence: I
     keys = len(words)
     little = codes.are(words, codes.EARLY)
     votes_of_keys = _votes_of(words, votes, little, months.calendar, input_evidence)
-    votes_of_keys, assumed = _less_assumed(_less_refuted(votes_of_keys), keys)
+    votes_of_keys, several = _of_first_month(_less_refuted(votes_of_keys), keys)
+    votes_of_keys, assumed = _less_assumed(votes_of_keys, keys)
     zone, source, fixed = _zones(votes_of_keys, little, input_evidence)
     if not len(votes_of_keys.row):
         none = np.zeros(keys + 1, np.int64), np.zeros((0, 3), np.int64)
-        return Dated(*none, zone, source, _none_before(keys), assumed, np.zeros(keys, np.bool_))
+        return Dated(*none, zone, source, _none_before(keys), assumed, several)
     spans, is_own = _spans_of(votes_of_keys, fixed, zone, little, months.calendar)
     spans, mixed = _apart(spans, keys)
+    mixed |= several
     until = np.full(len(spans.row), 1 << 62)
     follows = np.flatnonzero(spans.row[1:] == spans.row[:-1])
     until[follows] = (spans.high[follows] + spans.low[follows + 1]) // 2
@@ -345,6 +347,30 @@ def _less_refuted(votes: _Votes) -> _Votes:
         refuted[some] |= ~born[some] & (proved[same] >= 0) & (proved[same] != month[some])
     refuted &= votes.high - votes.low <= DAY
     return _Votes(*(getattr(votes, name)[~refuted] for name in votes.__slots__))
+
+
+def _of_first_month(votes: _Votes, keys: int) -> tuple[_Votes, np.ndarray]:
+    """The votes without those of later lines that have the same ID, and of which keys the month stays open.
+
+    As `idcore.ids.dating` has it.
+    """
+    row, month, kind = votes.row, votes.month, votes.kind
+    refuted, is_open = np.zeros(len(row), np.bool_), np.zeros(keys, np.bool_)
+    first, last = np.full(keys, 1 << 62), np.full(keys, -1)
+    np.minimum.at(first, row, month)
+    np.maximum.at(last, row, month)
+    some = np.flatnonzero((first[row] < last[row]) & (kind != YEAR) & (votes.high - votes.low <= DAY))
+    for elapsed in (votes.low, votes.high) if len(some) else ():
+        _, same = np.unique(np.column_stack([row[some], elapsed[some]]), axis=0, return_inverse=True)
+        least = np.full(len(some), 1 << 62)
+        np.minimum.at(least, same, month[some])
+        later = month[some] > least[same]
+        has_later = np.zeros(len(some), np.bool_)
+        has_later[same[later]] = True
+        doubtful = has_later[same] & np.where(later, kind[some] != MONTH, kind[some] == MONTH)
+        is_open[row[some[doubtful]]] = True
+        refuted[some[later]] = True
+    return _Votes(*(getattr(votes, name)[~refuted] for name in votes.__slots__)), is_open
 
 
 def _less_assumed(votes: _Votes, keys: int) -> tuple[_Votes, np.ndarray]:

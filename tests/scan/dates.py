@@ -256,6 +256,9 @@ def dating(votes: list[Vote], zone: tzinfo, layout: str, known: Whole) -> Dating
     little = layout == "uniq_v4_le"
     year_assumed = all(v.kind == YEAR for v in votes)
     votes = [v._replace(kind=min(v.kind, MONTH)) for v in votes if year_assumed or v.kind != YEAR]
+    is_open = False
+    if not year_assumed:
+        votes, is_open = of_first_month(votes, layout)
     best = min(v.kind for v in votes)
     heads = Counter(label(v.start, layout)[1] for v in votes if v.kind == best)
     ahead = min(heads, key=lambda one: (-heads[one], one))
@@ -294,7 +297,30 @@ def dating(votes: list[Vote], zone: tzinfo, layout: str, known: Whole) -> Dating
         behind = [other for other in starts if other > start and not little]
         out.append(Span(until, start, min([length, *(other - start for other in behind)])))
     last = spans[0][1] if len(spans) == 1 else None
-    return Dating(out, ahead, MONTH if little else shown, last, is_own, year_assumed, is_mixed)
+    return Dating(out, ahead, MONTH if little else shown, last, is_own, year_assumed, is_mixed or is_open)
+
+
+def of_first_month(votes: list[Vote], layout: str) -> tuple[list[Vote], bool]:
+    """Without those of later lines with the same ID, and whether that leaves the month open."""
+    ranges: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for v in votes:
+        ranges[v.kind, v.start].append(v.elapsed)
+    short = {of: (min(seen), max(seen)) for of, seen in ranges.items() if max(seen) - min(seen) <= DAY}
+    refuted: set[tuple[int, int]] = set()
+    is_open = False
+    for one, ends in short.items():
+        for other, ends_there in short.items():
+            same = ends[0] == ends_there[0], ends[1] == ends_there[1]
+            if any(same) and label(one[1], layout)[0] < label(other[1], layout)[0]:
+                refuted.add(other)
+    for end in (0, 1):
+        for elapsed in {ends[end] for ends in short.values()}:
+            some = [of for of, ends in short.items() if ends[end] == elapsed]
+            first = min(label(start, layout)[0] for _, start in some)
+            later = [of for of in some if label(of[1], layout)[0] > first]
+            if later and (any(of[0] < MONTH for of in later) or any(of[0] == MONTH for of in {*some} - {*later})):
+                is_open = True
+    return [v for v in votes if (v.kind, v.start) not in refuted], is_open
 
 
 def with_month_before(dated: Dating, elapsed: list[int], zone: tzinfo, layout: str, until: int) -> Dating:

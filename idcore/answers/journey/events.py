@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from idcore.answers.fate import Verdict
@@ -13,6 +13,7 @@ from idcore.answers.lookup.clients import host_of
 from idcore.answers.lookup.model import Copy
 from idcore.ids.assumptions import assumed
 from idcore.ids.clock import Clock, SentAt, is_time, to_ms, wall_ms
+from idcore.ids.dating import Dates
 from idcore.ids.delivery import TRANSACTIONS, Delivery, DeliveryReader
 from idcore.ids.describe import month_source, when
 from idcore.ids.find import find
@@ -56,13 +57,17 @@ class OwnTime:
     plain: SentAt | None
 
 
-def own_time(text: str, clock: Clock, token: Token | None) -> OwnTime | None:
-    """The id's own time; None for a text without one. `token` is the id with the hints of a record, line or scan."""
+def own_time(text: str, clock: Clock, token: Token | None, dates: Dates | None = None) -> OwnTime | None:
+    """The id's own time; None for a text without one. `token` is the id with the hints of a record, line or scan.
+
+    `dates`: what all of its lines prove together.
+    """
     named = {} if token is None else {"label": token.label, "vouched": token.vouched or None}
     reading = identify(text, case="any", **named).best  # type: ignore[arg-type]
     if reading is None or not isinstance(reading.id, (UniqId, ClientId)):
         return None
-    (dated, reason), plain = when(reading, token, clock), when(reading, None, clock)[0]
+    dated_clock = clock if dates is None else replace(clock, dates=dates)
+    (dated, reason), plain = when(reading, token, dated_clock), when(reading, None, clock)[0]
     if dated is None:
         return None
     codes = assumed(month_source(reading, reason) != "assumed", dated.zone_source)

@@ -23,7 +23,9 @@ from idcore.answers.journey.events import (
 from idcore.answers.journey.model import Conflict, Event, Gap, Journey, Line, Sources
 from idcore.answers.lookup import Answer
 from idcore.ids.clock import Clock, is_time, to_ms
+from idcore.ids.dating import Dates, dates_of
 from idcore.ids.delivery_sentences import DELAY_SECONDS, FIRST_RETRY_LEVEL
+from idcore.ids.identify import judge
 from idcore.ids.line_time import BORN_APART_MS
 from idcore.ids.rules import CANDIDATE_DIGITS
 from idcore.ids.tokens import Token
@@ -147,10 +149,18 @@ def _own_time(text: str, sources: Sources, ids: Sequence[str], clock: Clock) -> 
     born = min((each.born_timestamp for each in records if is_time(each.born_timestamp)), default=None)
     for each in [text, *(record.uniq_id for record in records if record.uniq_id)]:
         token = Token(each, 1, 1, born_ms=born) if born is not None and born else sources.token
-        instant = own_time(each, clock, token or _token_of(sources.lines or (), ids))
+        by_lines = token is None
+        token = token or _token_of(sources.lines or (), ids)
+        instant = own_time(each, clock, token, _dates_of(sources.lines or (), ids, clock) if by_lines else None)
         if instant is not None:
             return instant
     return None
+
+
+def _dates_of(lines: Sequence[Line], ids: Sequence[str], clock: Clock) -> Dates:
+    """What all lines of the message prove together: those of several months may have one ID."""
+    tokens = [token for line in lines for token in tokens_of(line, ids)]
+    return dates_of(((judge(token), token) for token in tokens), clock)
 
 
 def _token_of(lines: Sequence[Line], ids: Sequence[str]) -> Token | None:
