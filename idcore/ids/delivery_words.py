@@ -212,8 +212,8 @@ _PAIRS = re.compile(
 )
 # How often it was tried before, as applications say it in Chinese: the number, or which of all it is.
 _TRIES = re.compile(
-    r"(?:重试|重新消费|重复消费)(?:的)?次数(?:为|是)?\s?[=:：]?\s?\[?(\d{1,4})(?!\d)|第\s?(\d{1,4})\s?次重试"
-    r"|[Rr]etry (?:times|count)\s?[=:]\s?(\d{1,4})(?!\d)"
+    r"(?:重试|重新消费|重复消费)(?:的)?次数(?:为|是)?\s{0,8}[=:：]?\s{0,8}\[?(\d{1,4})(?!\d)|第\s?(\d{1,4})\s?次重试"
+    r"|[Rr]etry (?:times|count)\s{0,8}[=:]\s{0,8}(\d{1,4})(?!\d)"
 )
 _WHICH = re.compile(r"第\s?(\d{1,4})\s?次(?:消费|投递|收到|接收)")
 # What brokers and producers print of a half message: the state that a request carries, else constants and sentences.

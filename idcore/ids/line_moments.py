@@ -207,6 +207,15 @@ _FIELD = re.compile(
     r"(?: ?(?P<sign>[:：=])[ \"'\\\[({]*| ?)\Z"
 )
 _TAG = re.compile(r"<(?:[\w-]+:)?(?P<name>[\w.-]+)>[ \"']*\Z")
+# What a bracket has in front that holds a body: `"order":{`, `body=Order(`, `data=[`, `"body":"{`; not `INFO: [`.
+_HOLDER = re.compile(
+    r"(?P<name>[\w.@$-]+)(?:\\{0,7}[\"'] ?:|=|(?<=\w) ?:(?=[ \"'\\]{0,9}[\w.]{0,40}[{(]))"
+    r" ?(?:\\{0,7}[\"'])?[\w.]{0,40}[{\[(]\Z"
+)
+_OWN_HOLDERS = frozenset(
+    ("instant", "meta", "metadata", "log", "event", "source", "fields", "header", "headers", "message")
+)
+_HELD = 1_000  # characters on either side in which its brackets are looked for
 _DAY_OF_WEEK = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? ?\Z", re.IGNORECASE)
 _TIMELY = re.compile(
     r"(?:(?i:time|date|birthday|stamp|_at|_on|gmt_?(?:create|modified)|created?|modified|updated)|[a-z](?:At|On)"
@@ -282,6 +291,8 @@ def is_of_body(line: str, start: int, end: int) -> bool:
     >>> is_of_body('{"createTime":"2021-03-04 05:06:07"}', 15, 34), is_of_body("time=2021-03-04 05:06:07", 5, 24)
     (True, False)
     """
+    if _is_held(line, start, end):
+        return True
     before = line[max(0, start - LONGEST_NAME) : start]
     if not before.strip():
         return False
@@ -299,6 +310,32 @@ def is_of_body(line: str, start: int, end: int) -> bool:
         return True
     is_value = part.get("sign") == "=" or (part.get("quote") is not None and part.get("sign") is not None)
     return is_value and _WHOLE_VALUE.match(line, end) is not None
+
+
+def _is_held(line: str, start: int, end: int) -> bool:
+    """Whether a time is in brackets that a name of something else has, and that no ID is in."""
+    closed, low = 0, max(0, start - _HELD)
+    for at in range(start - 1, low - 1, -1):
+        sign = line[at]
+        if sign in "}])":
+            closed += 1
+        elif sign in "{[(" and closed:
+            closed -= 1
+        elif sign in "{[(" and (holder := _HOLDER.search(line, max(0, at - 90), at + 1)) is not None:
+            name = holder["name"].rpartition(".")[2].strip("_@").lower()
+            if name not in _OWN_HOLDERS and _OWN_TIME.fullmatch(name) is None:
+                return _ID.search(line, at, _end_of(line, end)) is None
+    return False
+
+
+def _end_of(line: str, start: int) -> int:
+    """Where the brackets around a place end."""
+    depth = 0
+    for at in range(start, min(len(line), start + _HELD)):
+        depth += (line[at] in "{[(") - (line[at] in "}])")
+        if depth < 0:
+            return at
+    return min(len(line), start + _HELD)
 
 
 def line_time(line: str) -> datetime | None:

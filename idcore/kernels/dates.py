@@ -267,6 +267,23 @@ def is_name_of_line(at, begin, is_quoted):
 
 
 @numba.njit(cache=True, nogil=True)
+def may_be_held(p, begin):
+    """Whether a bracket with a name is in front of p, but not next to it: it may hold a body."""
+    at = begin + U(2)
+    while at + U(1) < p:
+        if is_opening(load_8(at)) and load_8(at) != signs.BACKSLASH:
+            front = at - U(1)
+            while front > begin and (
+                is_word(load_8(front)) or is_quote_or_space(load_8(front)) or load_8(front) == signs.BACKSLASH
+            ):
+                front -= U(1)
+            if load_8(front) == signs.EQUALS or load_8(front) == signs.COLON or load_8(front) == signs.DOT:
+                return True
+        at += U(1)
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
 def may_be_of_body(p, begin):
     """Whether the name of a time at p may say that it is of what a message is about (`line_moments.is_of_body`)."""
     at = in_front(p, begin)
@@ -534,7 +551,7 @@ def moment_of(begin, end, calendar, seen):
         and two_digits(begin + U(17)) >= 0
     ):
         p = place_of_moment(begin, near)
-        if p == U(0) or (p != begin and (may_be_due(p, begin) or may_be_of_body(p, begin))):
+        if p == U(0) or (p != begin and (may_be_due(p, begin) or may_be_of_body(p, begin) or may_be_held(p, begin))):
             return NOT_THERE, NO_ZONE
         seen[SEEN_AT] = np.int64(p - begin)
         seen[SEEN_MONTH], seen[SEEN_MS] = minute_at(p, end)

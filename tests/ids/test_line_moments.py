@@ -21,7 +21,7 @@ from idcore.ids.line_moments import (
     prefix_time,
 )
 from idcore.ids.line_time import latest_year
-from idcore.kernels.dates import may_be_due, may_be_of_body, may_have_time
+from idcore.kernels.dates import may_be_due, may_be_held, may_be_of_body, may_have_time
 from tests.scan.dates import opening_in
 from tests.scan.other_dates import COMING, COMING_NAMES, day_of, other_of
 
@@ -267,12 +267,18 @@ OF_BODY = [
     "订单time=",
     "hireDate=",
     "createTime=Thu, ",
+    'order":{"id":3,"time":"',
+    "body=Order{id=3, time=",
+    "body=Order(id=3, t=",
+    "data=[3,paid,",
+    'messageBody":"{\\"time\\":\\"',
 ]
 
 
 @pytest.mark.parametrize("name", OF_BODY)
 def test_a_time_of_what_a_message_is_about_dates_only_an_id_that_proves_it(name: str) -> None:
     end = name[-2:] if name.endswith('\\"') else '"' if name.endswith('"') else ""
+    end += "".join({"{": "}", "[": "]", "(": ")"}.get(sign, "") for sign in reversed(name))
     for time in (
         "2021-03-04 05:06:07",
         "2021-03-04T05:06:07.123+08:00",
@@ -531,7 +537,8 @@ def is_taken_for_body(name: str) -> bool:
     """Whether the kernel leaves a time behind this name to be judged, as one that may be of a body."""
     text = placed(f"{{ {name}2021-03-04 05:06:07")
     begin = np.uint64(text.ctypes.data)
-    return bool(may_be_of_body(begin + np.uint64(len(name.encode()) + 2), begin))
+    place = begin + np.uint64(len(name.encode()) + 2)
+    return bool(may_be_of_body(place, begin) or may_be_held(place, begin))
 
 
 @pytest.mark.parametrize(

@@ -274,6 +274,8 @@ def _less_sure(found: list[Other], own: bool) -> list[Other]:
 
 def is_of_body(before: str, behind: str) -> bool:
     """Whether a time has a name in front that is neither of a line's own time nor of its message's."""
+    if _is_held(before, behind):
+        return True
     before = re.sub(r"(mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? ?$", "", before[-40:], flags=re.IGNORECASE)
     tag = re.search(r"<(?:[\w-]+:)?([\w.-]+)>[ \"']*$", before)
     if tag is not None:
@@ -296,6 +298,39 @@ def is_of_body(before: str, behind: str) -> bool:
         return False
     is_whole = re.match(r"\\{0,7}[\"',;)}\]<|]|\s*$| ?(?:[~～—–至到-]|to) ?\d", behind) is not None
     return _is_timely(own) or ((sign == "=" or (is_quoted and sign != "")) and is_whole)
+
+
+HOLDERS = {"instant", "meta", "metadata", "log", "event", "source", "fields", "header", "headers", "message"}
+HELD_BY = [
+    re.compile(r"""([\w.@$-]+)\\{0,7}["'] ?: ?(?:\\{0,7}["'])?[\w.]{0,40}$"""),
+    re.compile(r"""([\w.@$-]+)= ?(?:\\{0,7}["'])?[\w.]{0,40}$"""),
+    re.compile(r"""([\w.@$-]*\w) ?: ?(?:\\{0,7}["'])?[\w.]{0,40}$"""),
+]
+
+
+def _is_held(before: str, behind: str) -> bool:
+    """Whether brackets around a time have a name, and no ID is in them."""
+    stack: list[int] = []
+    near = before[-1_000:]
+    for at, sign in enumerate(near):
+        if sign in "{[(":
+            stack.append(at)
+        elif sign in "}])" and stack:
+            stack.pop()
+    for at in reversed(stack):
+        ways = HELD_BY if near[at] in "{(" else HELD_BY[:2]
+        names = [found[1] for way in ways if (found := way.search(near[max(0, at - 90) : at]))]
+        if names:
+            name = names[0].split(".")[-1].strip("_@").lower()
+            if name not in HOLDERS and name not in OF_LINE and not _is_of_line(name):
+                depth, stop = 0, min(len(behind), 1_000)
+                for place in range(stop):
+                    depth += (behind[place] in "{[(") - (behind[place] in "}])")
+                    if depth < 0:
+                        stop = place
+                        break
+                return ID.search(f"{near[at:]} {behind[:stop]}") is None
+    return False
 
 
 def _is_of_line(name: str) -> bool:

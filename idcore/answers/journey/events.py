@@ -178,6 +178,13 @@ def tokens_of(line: Line, ids: Sequence[str]) -> Iterator[Token]:
     return (token for token in find(line.text) if token.text.upper() in ids)
 
 
+def dated_tokens(line: Line, ids: Sequence[str]) -> Iterator[Token]:
+    """The same, each with the times of its record: a line without one is dated by those around it."""
+    text = "\n".join((*line.before, line.text, *line.behind))
+    own = len(line.before) + 1
+    return (token for token in find(text) if token.line == own and token.text.upper() in ids)
+
+
 def linked_ids(line: Line, ids: Sequence[str]) -> list[str]:
     """The other id of the same message, where a line has one msgId and one offsetMsgId, and one of them is known."""
     linked = {token.text.upper() for token in find(line.text)}
@@ -291,7 +298,9 @@ def _printed(part: str, token: Token | None, claim: Delivery, place: str, zone: 
     born_ms = claim.born_ms or token.born_ms or _instant(claim.born, zone)
     if born_ms is not None and is_time(born_ms):
         who = born[1] if born else ""
-        yield Event("born", "line", "producer", who, born_ms, evidence=place, clock=host_of(who))
+        is_local = claim.born is not None and not (claim.born_ms or token.born_ms)
+        local = {"local": True} if is_local else {}
+        yield Event("born", "line", "producer", who, born_ms, evidence=place, values=local, clock=host_of(who))
     at = claim.stored_ms or _instant(claim.stored, zone)
     if at is not None and is_time(at):
         values = {
@@ -302,6 +311,7 @@ def _printed(part: str, token: Token | None, claim: Delivery, place: str, zone: 
             "tries": claim.tries or 0,
             "level": claim.delay_level,
             "born_ms": born_ms,
+            "local": claim.stored_ms is None,
         }
         who = host[1] if host else ""
         yield Event("stored", "line", "broker", who, at, evidence=place, values=values, clock=host_of(who))

@@ -12,13 +12,13 @@ from idcore.answers.journey.events import (
     WAITING,
     OwnTime,
     claims_of,
+    dated_tokens,
     linked_ids,
     of_copies,
     of_lines,
     of_trace,
     of_verdicts,
     own_time,
-    tokens_of,
 )
 from idcore.answers.journey.model import Conflict, Event, Gap, Journey, Line, Sources
 from idcore.answers.lookup import Answer
@@ -77,6 +77,7 @@ def build(text: str, sources: Sources, clock: Clock, log_zone: tzinfo) -> Journe
         event for event in printed if event.code not in ("born", "stored") or (event.code, event.at_ms) not in known
     ]
     own = _own_time(text, sources, ids, clock)
+    events = _as_born(own, events)
     ordered = _ordered(_moved([*events, *([own.event] if own is not None else [])]))
     conflicts = [*_of_own_time(own, ordered), *_of_sends(own, ordered), *_of_order(ordered), *_of_logs(ordered)]
     conflicts.sort(key=lambda each: (each.second, each.first, each.code))
@@ -159,13 +160,13 @@ def _own_time(text: str, sources: Sources, ids: Sequence[str], clock: Clock) -> 
 
 def _dates_of(lines: Sequence[Line], ids: Sequence[str], clock: Clock) -> Dates:
     """What all lines of the message prove together: those of several months may have one ID."""
-    tokens = [token for line in lines for token in tokens_of(line, ids)]
+    tokens = [token for line in lines for token in dated_tokens(line, ids)]
     return dates_of(((judge(token), token) for token in tokens), clock)
 
 
 def _token_of(lines: Sequence[Line], ids: Sequence[str]) -> Token | None:
     """The id in the line that says most of its time."""
-    tokens = [token for line in lines for token in tokens_of(line, ids)]
+    tokens = [token for line in lines for token in dated_tokens(line, ids)]
     return min(tokens, key=lambda token: (token.born_ms is None, token.prefix_time is None), default=None)
 
 
@@ -315,6 +316,29 @@ def _moved(events: Sequence[Event]) -> list[Event]:
     return [_by(event, shift or of_file.get(_clock(event), 0)) for event, shift in zip(events, own, strict=True)]
 
 
+def _as_born(own: OwnTime | None, events: Sequence[Event]) -> list[Event]:
+    """The printed times of records of which the ID shows that they are of another zone: mqadmin names none."""
+    if own is None or own.event.at_ms is None:
+        return list(events)
+    shifts: dict[str, int] = {}
+    for event in events:
+        if event.code == "born" and event.values.get("local") and event.at_ms is not None:
+            by = own.event.at_ms - event.at_ms
+            shift = round(by / _QUARTER_MS) * _QUARTER_MS
+            if shift and abs(shift) <= _WIDEST_MS and abs(by - shift) <= BORN_EARLY_MS:
+                shifts[event.evidence] = shift
+    moved = []
+    for event in events:
+        shift = shifts.get(event.evidence, 0) if event.values.get("local") else 0
+        if shift and event.at_ms is not None:
+            values = {**event.values, "moved_ms": shift}
+            if "born_ms" in values:
+                values["born_ms"] += shift
+            event = replace(event, at_ms=event.at_ms + shift, values=values)
+        moved.append(event)
+    return moved
+
+
 def _shift_of(event: Event, base: int) -> int:
     """By how much the zone of a line differs: it is logged shortly after its event, so what is left is little.
 
@@ -339,9 +363,10 @@ def _of_logs(events: Sequence[Event]) -> Iterator[Conflict]:
     places: set[tuple[str, int]] = set()
     for at, event in enumerate(events):
         shift = event.values.get("moved_ms")
-        if shift and (_clock(event), shift) not in places:
-            places.add((_clock(event), shift))
-            yield Conflict("zone_of_log", at, at, abs(shift), {"file": _clock(event), "early": shift > 0})
+        file = _clock(event) if _is_logged(event) else event.evidence.rpartition(":")[0]
+        if shift and (file, shift) not in places:
+            places.add((file, shift))
+            yield Conflict("zone_of_log", at, at, abs(shift), {"file": file, "early": shift > 0})
 
 
 # ---- gaps
