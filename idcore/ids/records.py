@@ -184,8 +184,9 @@ def hint_of_line(line: str, before: Sequence[str], behind: Sequence[str], elapse
     """
     if (sides := of_object(line, before, behind)) is None:
         return hint_of(nearest(before), nearest(behind), elapsed)
-    own = hint_of(*(nearest(side.own) for side in sides), elapsed, is_one=True)
-    return own or hint_of(*(nearest([*side.own, *side.outer]) for side in sides), elapsed)
+    front, back = sides
+    own = hint_of(nearest(front.own), nearest(back.own), elapsed, is_one=True)
+    return own or hint_of(nearest([*front.own, *front.outer]), nearest([*back.own, *back.outer]), elapsed)
 
 
 def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int], is_one: bool = False) -> Hint | None:
