@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from idcore.base.layout import ID_DIGITS
 from idcore.ids import rules
-from idcore.ids.find import CONTINUED, MARGIN, find, is_cut_in_two, vouched, whole_digits
+from idcore.ids.find import CONTINUED, LONGEST_END, MARGIN, find, is_cut_in_two, vouched, whole_digits
 from idcore.ids.grouped_digits import joined_groups
 from idcore.ids.identify import identify, judge
 
@@ -16,7 +16,12 @@ SAMPLE = 64 << 10  # of a larger text so many bytes behind MOST show whether its
 NEAR = 64  # bytes on each side of a break that a cut ID needs
 _LINE = 4_096  # bytes of the broken line that are looked at
 _DIGITS = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1] - 1}}}"
-_BREAK = re.compile(rf"(?<![0-9A-Fa-f])({_DIGITS})({CONTINUED}\r?\n{MARGIN})({_DIGITS})(?![0-9A-Za-z_])".encode())
+_HEX = b"0123456789ABCDEFabcdef"
+_CONTINUED = re.compile(rf"{CONTINUED}\r?".encode())
+_MAY_FOLLOW = " \t\r=\\-|│┃║\u00ad↵⏎".encode()  # the bytes of its signs
+_REST = re.compile(rf"({MARGIN})({_DIGITS})(?![0-9A-Za-z_])".encode())
+# How many digits may be around a break in an ID: with those of an escape in front, which are at most the four of %253D.
+_AROUND = frozenset(digits + more for digits in ID_DIGITS for more in range(5))
 _LAST = re.compile(rf"(?<![0-9A-Fa-f]){_DIGITS}\Z".encode())
 _FIRST = re.compile(rf"(?:[ \t]{{0,8}}>){{0,4}}[ \t]{{0,8}}({_DIGITS})(?![0-9A-Za-z_])".encode())
 
@@ -56,13 +61,43 @@ def unbroken(text: bytes) -> bytes:
     text = whole.encode("utf-8", "surrogateescape")
     pieces = []
     done = 0
-    for broken in _BREAK.finditer(text):
-        sizes = len(broken[1]), len(broken[3])
-        if sum(sizes) < ID_DIGITS[0] or (sum(sizes) < ID_DIGITS[-1] and rules.CANDIDATE_DIGITS.intersection(sizes)):
-            continue
-        begin = text.rfind(b"\n", max(0, broken.start() - _LINE), broken.start()) + 1
-        part = text[max(begin, broken.start() - _LINE) : broken.end()].decode("utf-8", "replace")
+    for begin, end, rest in _breaks(text):
+        line = max(text.rfind(b"\n", 0, begin) + 1, begin - _LINE)
+        part = text[line : rest.end()].decode("utf-8", "replace")
         if any(token.whole == "joined" and judge(token).best is not None for token in find(part)):
-            pieces += [text[done : broken.end(1)], broken[3], broken[2]]
-            done = broken.end()
+            pieces += [text[done:end], rest[2], text[end : rest.start(2)]]
+            done = rest.end()
     return b"".join([*pieces, text[done:]]) if pieces else text
+
+
+def _breaks(text: bytes) -> Iterator[tuple[int, int, re.Match[bytes]]]:
+    """Line feeds with as many digits around them as an ID has: from where to where those in front are, and the rest.
+
+    A text may be a column of a hundred thousand IDs: what no ID is goes by without a look at its two lines.
+    """
+    at = text.find(b"\n")
+    while at >= 0:
+        rest = _REST.match(text, at + 1)
+        if rest is not None:
+            begin, end = _last_digits(text, at)
+            first, second = end - begin, len(rest[2])
+            is_whole = first + second < ID_DIGITS[-1] and not rules.CANDIDATE_DIGITS.isdisjoint((first, second))
+            if first and first + second in _AROUND and not is_whole and not _is_column(text, begin):
+                yield begin, end, rest
+        at = text.find(b"\n", at + 1)
+
+
+def _last_digits(text: bytes, at: int) -> tuple[int, int]:
+    """From where to where the digits are that end the line in front of a line feed, or go on behind it: maybe none."""
+    line = text[max(0, at - ID_DIGITS[-1] - LONGEST_END) : at]
+    end = at - len(line) + len(line.rstrip(_MAY_FOLLOW))
+    last = text[max(0, end - ID_DIGITS[-1]) : end]
+    size = len(last) - len(last.rstrip(_HEX))
+    if not 0 < size < ID_DIGITS[-1] or _CONTINUED.fullmatch(text, end, at) is None:
+        return end, end
+    return end - size, end
+
+
+def _is_column(text: bytes, begin: int) -> bool:
+    """Whether nothing but blanks and a quoted mail's marks are in front of a place in its line."""
+    return not text[max(text.rfind(b"\n", 0, begin) + 1, begin - _LINE) : begin].strip(b" \t>|")

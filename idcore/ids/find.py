@@ -88,7 +88,7 @@ _CELLS = rf"(?:[ \t]{{0,200}}{_EDGE}){{1,20}}"
 CONTINUED = "(?:=|\\\\|\u00ad|-|↵|⏎|" rf" ?{_EDGE}(?:{_CELLS})?[ \t]{{0,8}})?"
 MARGIN = rf"(?:{_CELLS}[ \t]{{0,200}}|(?:[ \t]{{0,8}}>){{1,4}}[ \t]?|[ \t]{{1,40}}(?:↪ ?)?)?"
 _MARGIN = 200  # characters of such a margin
-_LONGEST_END = 400  # characters of such an end that are looked at
+LONGEST_END = 400  # characters of such an end that are looked at
 _EDGES = re.compile(_EDGE)
 _LAST_RUN = re.compile(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?={CONTINUED}\r?\Z)")
 _FIRST_RUN = re.compile(rf"{MARGIN}([0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}})(?![0-9A-Za-z_])")  # "b" of "born" is no rest
@@ -212,7 +212,7 @@ class _Lines:
             return
         rest = match[1]
         before = self._before
-        begin = _LAST_RUN.search(before, max(0, len(before) - ID_DIGITS[-1] - _LONGEST_END))
+        begin = _LAST_RUN.search(before, max(0, len(before) - ID_DIGITS[-1] - LONGEST_END))
         if begin is None or not before[: begin.start()].strip(" \t>|│┃║"):
             return  # a column of digits is no broken text
         if len(_EDGES.findall(before, 0, begin.start())) != len(_EDGES.findall(line, 0, match.start(1))):

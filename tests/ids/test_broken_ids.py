@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from idcore.ids import find, judge, masks
+from idcore.ids import broken_lines, find, judge, masks
 from idcore.ids.broken_lines import unbroken
 from idcore.ids.clock import Clock
 from idcore.ids.dating import dates_of
@@ -364,3 +364,32 @@ def test_a_whole_trace_id_at_the_end_of_a_line_is_no_piece_of_an_id() -> None:
     """Its `=3a` is no escape, and the year behind the line's end is none of its digits."""
     text = "http 200 /pay traceId=3a0772443a0739141292a5429b952fe6\n2026-10-20 09:56:08.620 send ok\n"
     assert [token.whole for token in find(text)] in ([], ["whole"])
+
+
+def test_a_column_of_ids_is_told_without_reading_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of a hundred thousand took 16 seconds: each line was read with the next as if their digits were one ID."""
+    monkeypatch.setattr(broken_lines, "find", lambda part: pytest.fail(f"{part!r} was read"))
+    rows = ["0A6408A4001E18B4AAC20E41363B0037", "0A64080200002A9F00000000075F01A8", "FDBDDC010002002E" * 3 + "00002A9F"]
+    for row in rows:
+        for line in (row, f"> {row}", f"msgId={row}", f"{row},", f"{row} |"):
+            text = (f"{line}\n" * 50).encode()
+            assert unbroken(text) == text
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_break_is_mended_where_find_joins_what_is_around_it(seed: int) -> None:
+    draw = random.Random(seed)
+    pieces = ["0A6408A4001E18B4AAC20E41363B0037", "FE80000000000000024205A5FFFE112233441F18B4AAC20E41363B00", "2026"]
+    names = ["msgId=", "msgId=3D", "%253D", "%3D", "#011", "^A", "| ", "> ", "2026-03-01 INFO sent ", ""]
+    ends = ["", "", "=", "\\", "-", "|", " │", "↵", "\u00ad", "  ", "."]
+    margins = ["", "", "> ", "| ", "│ ", "\t", " ↪ ", "    "]
+    mended = 0
+    for _ in range(1000):
+        digits = draw.choice(pieces)
+        cut = draw.choice([draw.randrange(len(digits) + 1), 32])
+        feed = draw.choice(ends) + draw.choice(["\n", "\r\n"]) + draw.choice(margins)
+        text = draw.choice(names) + digits[:cut] + feed + digits[cut:] + draw.choice([" ok", "", "x", "_", ",", ";"])
+        is_joined = any(token.whole == "joined" and judge(token).best is not None for token in find(text))
+        mended += is_joined
+        assert (unbroken(text.encode()) != text.encode()) == is_joined, text
+    assert mended > 10
