@@ -20,6 +20,8 @@ _HEX = b"0123456789ABCDEFabcdef"
 _CONTINUED = re.compile(rf"{CONTINUED}\r?".encode())
 _MAY_FOLLOW = " \t\r=\\-|│┃║\u00ad↵⏎".encode()  # the bytes of its signs
 _REST = re.compile(rf"({MARGIN})({_DIGITS})(?![0-9A-Za-z_])".encode())
+_MARGINS = b" \t\r>|"  # around a column
+_HALF = ID_DIGITS[0] // 2
 # How many digits may be around a break in an ID: with those of an escape in front, which are at most the four of %253D.
 _AROUND = frozenset(digits + more for digits in ID_DIGITS for more in range(5))
 _LAST = re.compile(rf"(?<![0-9A-Fa-f]){_DIGITS}\Z".encode())
@@ -36,7 +38,7 @@ def cut_ids(text: bytes, first: int, last: int) -> Iterator[tuple[int, str]]:
     while at >= 0:
         end = at - text.startswith(b"\r", at - 1)
         # half of the digits are on one side: most lines are told apart by that
-        half = text[end - 16 : end].isalnum() or text[at + 1 : at + 32].lstrip(b" \t>")[:16].isalnum()
+        half = text[end - _HALF : end].isalnum() or text[at + 1 : at + 32].lstrip(b" \t>")[:_HALF].isalnum()
         before = _LAST.search(text, max(0, end - NEAR), end) if half else None
         behind = _FIRST.match(text, at + 1, at + 2 * NEAR) if before is not None else None
         if before is not None and behind is not None:
@@ -75,16 +77,22 @@ def _breaks(text: bytes) -> Iterator[tuple[int, int, re.Match[bytes]]]:
 
     A text may be a column of a hundred thousand IDs: what no ID is goes by without a look at its two lines.
     """
-    at = text.find(b"\n")
+    line, at = 0, text.find(b"\n")
     while at >= 0:
-        rest = _REST.match(text, at + 1)
-        if rest is not None:
+        is_column = not text[line:at].strip(_MARGINS).strip(_HEX)
+        rest = None if is_column else _REST.match(text, at + 1)
+        if rest is not None and (len(rest[2]) >= _HALF or _may_end_with_half(text, at)):
             begin, end = _last_digits(text, at)
             first, second = end - begin, len(rest[2])
             is_whole = first + second < ID_DIGITS[-1] and not rules.CANDIDATE_DIGITS.isdisjoint((first, second))
-            if first and first + second in _AROUND and not is_whole and not _is_column(text, begin):
+            if first and first + second in _AROUND and not is_whole and text[line:begin].strip(_MARGINS):
                 yield begin, end, rest
-        at = text.find(b"\n", at + 1)
+        line, at = at + 1, text.find(b"\n", at + 1)
+
+
+def _may_end_with_half(text: bytes, at: int) -> bool:
+    """Whether half the digits of an ID may be in front of a line feed: most lines are told apart by that."""
+    return not text[at - 1 : at].isalnum() or text[max(0, at - _HALF) : at].isalnum()
 
 
 def _last_digits(text: bytes, at: int) -> tuple[int, int]:
@@ -96,8 +104,3 @@ def _last_digits(text: bytes, at: int) -> tuple[int, int]:
     if not 0 < size < ID_DIGITS[-1] or _CONTINUED.fullmatch(text, end, at) is None:
         return end, end
     return end - size, end
-
-
-def _is_column(text: bytes, begin: int) -> bool:
-    """Whether nothing but blanks and a quoted mail's marks are in front of a place in its line."""
-    return not text[max(text.rfind(b"\n", 0, begin) + 1, begin - _LINE) : begin].strip(b" \t>|")
