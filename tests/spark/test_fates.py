@@ -336,7 +336,7 @@ def test_lite_and_light_topics_have_the_fates_of_a_single_look_up(part: str, tmp
     root = real_store(tmp_path, "rocksdb.tar.xz") / part
     found = tables(root)
     check(root, found)
-    again = tables(root, 900)
+    again = tables(root, 9_001)
     assert again[0]["fates"] == found[0]["fates"] and again[1] == found[1]
     seen = Counter[tuple[str, str, str]]()
     for row in found[0]["fates"].to_pylist():
