@@ -40,6 +40,7 @@ _ID = re.compile(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
 _STRINGS = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _FAR = 40  # characters between a bracket and what is in front of it
 _BRACKETS = re.compile(r"[\[\]{}]")
+_FEW_LINES = 24  # on each side, as most objects have
 _STORED = re.compile(r"[^A-Za-z0-9]*store", re.IGNORECASE)  # a broker's clock dates nothing
 
 
@@ -96,24 +97,48 @@ class _Bracket(NamedTuple):
     is_kept: bool
 
 
-def _brackets(text: str) -> list[_Bracket]:
-    bare = _STRINGS.sub(lambda one: "_" * len(one[0]), text)
-    found = []
-    for mark in _BRACKETS.finditer(bare):
-        before = bare[max(0, mark.start() - _FAR) : mark.start()].rstrip()[-1:]
-        is_named = before in (":", "=")
-        is_list = mark[0] == "[" and not before.isalpha()
-        found.append(_Bracket(mark.start(), mark[0] in "[{", is_named or is_list, is_named or mark[0] == "["))
+def _brackets(lines: Sequence[str], end: str = "") -> list[_Bracket]:
+    """The brackets of a text of these lines, each at its place in the text; `end` is what ends in front of them."""
+    found, place = list[_Bracket](), 0
+    for number, line in enumerate(lines):
+        if "{" in line or "}" in line or "[" in line or "]" in line:
+            opens_line = line.lstrip()[:1] in "[{"
+            marks = _marks(line, _end_of(lines[:number], end) if opens_line else "")
+            found += marks if place == 0 else [one._replace(place=place + one.place) for one in marks]
+        place += len(line) + 1
     return found
 
 
-def _in_front(text: str) -> tuple[str | None, str, int]:
+def _end_of(lines: Sequence[str], end: str = "") -> str:
+    """What is looked at in front of a bracket that opens the line behind these, and `end` in front of them."""
+    found, number = "", len(lines)
+    while number and len(found) < _FAR:
+        number -= 1
+        found = f"{lines[number]}\n{found}"
+    return f"{end}{found}"[-_FAR:]
+
+
+@lru_cache(maxsize=4096)  # a line is near to many IDs of a list
+def _marks(line: str, before: str) -> list[_Bracket]:
+    bare = before + _STRINGS.sub(lambda one: "_" * len(one[0]), line)
+    found = []
+    for mark in _BRACKETS.finditer(bare, len(before)):
+        sign = bare[max(0, mark.start() - _FAR) : mark.start()].rstrip()[-1:]
+        is_named = sign in (":", "=")
+        is_list = mark[0] == "[" and not sign.isalpha()
+        place = mark.start() - len(before)
+        found.append(_Bracket(place, mark[0] in "[{", is_named or is_list, is_named or mark[0] == "["))
+    return found
+
+
+def _in_front(lines: Sequence[str], end: str) -> tuple[str | None, str, int]:
     """Of a text in front of an ID that of its own object, where it begins one, and that of what holds it.
 
-    Also how many named parts and lists of its object are around it.
+    `end` is what ends in front of it. Also how many named parts and lists of its object are around it.
     """
+    text = "\n".join(lines)
     own, pieces, stop, inside, behind, named = None, list[str](), len(text), 0, 0, 0
-    for place, opens, is_part, is_kept in reversed(_brackets(text)):
+    for place, opens, is_part, is_kept in reversed(_brackets(lines, end)):
         if not opens:
             if inside == 0:
                 behind = place + 1
@@ -133,10 +158,11 @@ def _in_front(text: str) -> tuple[str | None, str, int]:
     return own, "".join(reversed(pieces)), named
 
 
-def _behind(text: str, depth: int) -> tuple[str, str | None]:
+def _behind(lines: Sequence[str], depth: int) -> tuple[str, str | None]:
     """Of a text behind an ID that of its own object, which so many brackets more end, and what holds it, if it ends."""
+    text = "\n".join(lines)
     own, pieces, start, inside, keeps = None, list[str](), 0, 0, False
-    for place, opens, _, is_kept in _brackets(text):
+    for place, opens, _, is_kept in _brackets(lines):
         if opens:
             if inside == 0:
                 keeps = is_kept
@@ -158,21 +184,29 @@ def _behind(text: str, depth: int) -> tuple[str, str | None]:
     return (rest, None) if own is None else (own, rest)
 
 
-def of_object(line: str, before: Sequence[str], behind: Sequence[str]) -> tuple[_Around, _Around] | None:
+def of_object(
+    line: str, before: Sequence[str], behind: Sequence[str], most: int | None = None
+) -> tuple[_Around, _Around] | None:
     """The lines around the IDs of a line that is part of an object of several lines, as of a list of JSON.
 
-    Without those of other objects of that list. None where no bracket in front begins one. Lines are nearest first.
+    Without those of other objects of that list. None where no bracket in front begins one, and where the object goes on
+    behind the nearest `most` lines on a side. Lines are nearest first.
     """
     ids = list(_ID.finditer(line))
-    if not ids or not any("{" in one or "[" in one for one in (line, *before)):
+    near = before[:most]
+    if not ids or not any("{" in one or "[" in one for one in (line, *near)):
         return None
     head = line[: ids[0].start()]
-    own, outer, depth = _in_front("\n".join([*reversed(before), head]))
+    end = "" if most is None else _end_of(before[most : most + _FAR][::-1])
+    own, outer, depth = _in_front([*reversed(near), head], end)
     if own is None:
         return None
-    back, rest = _behind("\n".join(['"' * (head.count('"') % 2) + line[ids[-1].end() :], *behind]), depth)
+    first = '"' * (head.count('"') % 2) + line[ids[-1].end() :]
+    back, rest = _behind([first, *behind[:most]], depth)
     if "\n" not in own and rest is not None and "\n" not in back:
         return None  # all of it is in the line of the ID
+    if rest is None and most is not None and most < len(behind):
+        return None
     far = [] if rest is None else rest.split("\n")
     return _Around(own.split("\n")[-2::-1], outer.split("\n")[::-1]), _Around(back.split("\n")[1:], far)
 
@@ -182,6 +216,11 @@ def hint_of_line(line: str, before: Sequence[str], behind: Sequence[str], elapse
 
     What the object of a list says that has the line comes first, and another object of that list says nothing of it.
     """
+    own = None
+    if (near := of_object(line, before, behind, _FEW_LINES)) is not None:
+        own = hint_of(*(nearest(side.own) for side in near), elapsed, is_one=True)
+    if own is not None:
+        return own
     if (sides := of_object(line, before, behind)) is None:
         return hint_of(nearest(before), nearest(behind), elapsed)
     front, back = sides
@@ -287,18 +326,24 @@ def _said_by(line: str) -> _Said:
     return _Said(born_ms, opening, moments, holds_id=holds_id)
 
 
+@lru_cache(maxsize=4096)
+def _kind(line: str) -> tuple[bool, bool]:
+    """Whether a line is blank, and whether it may have a time."""
+    return not line.strip(_BLANK), may_be_dated(line)
+
+
 def nearest(lines: Iterable[str]) -> NearLines:
     """Of the lines on one side, nearest first, those that may have a time: up to a blank one, and up to two."""
     own: list[str] = []
     beyond: list[str] = []
     found, was_blank = own, False
     for line in lines:
-        is_blank = not line.strip(_BLANK)
+        is_blank, is_dated = _kind(line)
         if is_blank:
             if was_blank:
                 break
             found = beyond
-        elif may_be_dated(line):
+        elif is_dated:
             found.append(line)
             if len(own) + len(beyond) == MOST_LINES:
                 break

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import accumulate
 
 import numpy as np
 
@@ -429,8 +432,9 @@ def _look_for_moments(windows: Windows, lines: np.ndarray, others: np.ndarray, m
     others[:, pairs.OTHER_MONTH] = NO_MONTH
     others[:, pairs.OTHER_BORN] = dates.NOT_THERE
     others[:, pairs.OTHER_NAMES_DAY] = 0
+    near = _LinesAround(windows)
     for at, (begin, end) in enumerate(ends):
-        hint = _hint_of(windows, begin, end)
+        hint = _hint_of(windows, near, begin, end)
         if hint is None:
             continue
         time, names_day = hint.time, isinstance(hint.time, NamedDay)
@@ -463,7 +467,45 @@ def _of_several(line: str, borns: set[int]) -> records.Hint | None:
     return None if last is None else records.Hint(last, None)
 
 
-def _hint_of(windows: Windows, begin: int, end: int) -> records.Hint | None:
+class _LinesAround:
+    """The lines of a window around some of its own, which are asked for from its begin to its end: each is read once."""
+
+    def __init__(self, windows: Windows) -> None:
+        self._windows = windows
+        self._lines: list[str] = []
+        self._begins = [0]  # of each line, and of one behind the last
+        self._from, self._to = 0, -1
+
+    def of(self, begin: int, end: int) -> tuple[list[str], list[str], tuple[int | None, int | None]]:
+        """Lines up to `records.REACH` in front of the one from `begin` to `end`, the nearest first, and behind it.
+
+        Also how many bytes the nearest two have.
+        """
+        low, high = max(begin - records.REACH, self._windows.origin, 0), end + records.REACH
+        if low < self._from or high >= self._to:
+            self._read(low, high + 1)
+        begins = self._begins
+        own = bisect_right(begins, begin) - 1
+        first, last = bisect_left(begins, low), bisect_right(begins, high + 1) - 1
+        sizes = [begins[at + 1] - begins[at] - 1 if first <= at < last else None for at in (own - 1, own + 1)]
+        return self._lines[first:own][::-1], self._lines[own + 1 : last], (sizes[0], sizes[1])
+
+    def _read(self, low: int, high: int) -> None:
+        """Reads from one place to another and more, for the next lines are asked for next."""
+        origin, view, end = self._windows.origin, self._windows.view, self._windows.filled + self._windows.origin
+        self._from, self._to = low, min(high + 2 * records.REACH, end)
+        found = bytes(view[low - origin : self._to - origin]).split(b"\n")
+        if low > origin and view[low - origin - 1] != 10:
+            low += len(found.pop(0)) + 1
+        if self._to < end:
+            found.pop()  # it goes on
+        else:
+            self._to = sys.maxsize
+        self._begins = list(accumulate((len(one) + 1 for one in found), initial=low))
+        self._lines = [str(one, "utf-8", "replace") for one in found]
+
+
+def _hint_of(windows: Windows, near: _LinesAround, begin: int, end: int) -> records.Hint | None:
     """What the line from `begin` to `end` says of when its ids were made, else what the lines around it do."""
     origin, view = windows.origin, windows.view
     line = str(view[begin - origin : end - origin], "utf-8", "replace")
@@ -472,20 +514,10 @@ def _hint_of(windows: Windows, begin: int, end: int) -> records.Hint | None:
     if (time := line_time(line)) is not None:
         return records.Hint(None, time)
     day, elapsed = named_day(line), elapsed_of(line)
-    low = max(begin - records.REACH, origin, 0)
-    before = bytes(view[low - origin : begin - origin]).split(b"\n")[:-1]
-    if low > origin and view[low - origin - 1] != 10:
-        before = before[1:]
-    high = min(end + records.REACH + 1, windows.filled + origin)
-    behind = bytes(view[end + 1 - origin : high - origin]).split(b"\n") if high > end else []
-    if high == end + records.REACH + 1:
-        behind = behind[:-1]  # it ends later, or there
+    front, back, sizes = near.of(begin, end)
     is_cell = not records.is_field(line)
-    if is_cell and not records.is_cell(
-        end - begin, *(len(one[0]) if one else None for one in (before[-1:], behind[:1]))
-    ):
+    if is_cell and not records.is_cell(end - begin, *sizes):
         return records.with_own_day(day, None, elapsed)
-    front, back = ([str(one, "utf-8", "replace") for one in side] for side in (before[::-1], behind))
     if is_cell:
         hint = records.proved_hint(records.nearest(front), records.nearest(back), elapsed)
     else:

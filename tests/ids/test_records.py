@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from idcore.ids import Clock, describe, find, judge, line_moments
+from idcore.ids import Clock, describe, find, judge, line_moments, records
 from idcore.ids.dating import dates_of
+
 from idcore.ids.records import MOST_LINES, REACH, of_object
 from tests.scan.other_records import of_object as slow_object
 
@@ -134,3 +136,18 @@ def test_the_object_of_an_id_is_the_one_that_a_slow_reading_finds() -> None:
         assert got == slow, (front, line, back)
         found += got is not None
     assert found > 1_000
+
+
+def test_what_an_object_says_needs_no_look_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    r = random.Random(36)
+    marks = [*PARTS, '"bornTimestamp": 1772338272000,', '"x":', "", '"at": "2026-03-01 12:11:12",']
+    elapsed, said = [1772338272000 % (86_400_000 * 31)], Counter[bool]()
+    for _ in range(4_000):
+        front, back = ([r.choice(marks) for _ in range(r.randrange(9))] for _ in range(2))
+        line = r.choice(['"id": "%s",', '{"id": "%s",', '"id":"%s"}']) % "0A3D070855AE18B4AAC20755EF590008"
+        monkeypatch.setattr(records, "_FEW_LINES", r.randrange(5))
+        few = records.hint_of_line(line, front, back, elapsed)
+        monkeypatch.setattr(records, "_FEW_LINES", 1_000)
+        assert few == records.hint_of_line(line, front, back, elapsed), (front, line, back)
+        said[few is None] += 1
+    assert min(said[True], said[False]) > 200
