@@ -85,16 +85,9 @@ class _Around(NamedTuple):
     outer: list[str]
 
 
-class _Bracket(NamedTuple):
-    """A bracket outside of strings: whether what it opens is part of what is around it, and no object of its own.
-
-    `is_kept`: neither is it another object, whose fields say nothing of those around it.
-    """
-
-    place: int
-    opens: bool
-    is_part: bool
-    is_kept: bool
+# A bracket outside of strings: its place, whether it opens, whether what it opens is part of what is around it and no
+# object of its own, and whether it is kept: it is no other object either, whose fields say nothing of those around it.
+_Bracket = tuple[int, bool, bool, bool]
 
 
 def _brackets(lines: Sequence[str], end: str = "") -> list[_Bracket]:
@@ -104,7 +97,7 @@ def _brackets(lines: Sequence[str], end: str = "") -> list[_Bracket]:
         if "{" in line or "}" in line or "[" in line or "]" in line:
             opens_line = line.lstrip()[:1] in "[{"
             marks = _marks(line, _end_of(lines[:number], end) if opens_line else "")
-            found += marks if place == 0 else [one._replace(place=place + one.place) for one in marks]
+            found += [(place + at, opens, is_part, is_kept) for at, opens, is_part, is_kept in marks]
         place += len(line) + 1
     return found
 
@@ -121,14 +114,31 @@ def _end_of(lines: Sequence[str], end: str = "") -> str:
 @lru_cache(maxsize=4096)  # a line is near to many IDs of a list
 def _marks(line: str, before: str) -> list[_Bracket]:
     bare = before + _STRINGS.sub(lambda one: "_" * len(one[0]), line)
-    found = []
+    found = list[_Bracket]()
     for mark in _BRACKETS.finditer(bare, len(before)):
         sign = bare[max(0, mark.start() - _FAR) : mark.start()].rstrip()[-1:]
         is_named = sign in (":", "=")
         is_list = mark[0] == "[" and not sign.isalpha()
         place = mark.start() - len(before)
-        found.append(_Bracket(place, mark[0] in "[{", is_named or is_list, is_named or mark[0] == "["))
+        found.append((place, mark[0] in "[{", is_named or is_list, is_named or mark[0] == "["))
     return found
+
+
+def _is_in_one(lines: Sequence[str], most: int) -> bool:
+    """Whether an object begins in the nearest so many lines in front of an ID, the nearest first, that does not end."""
+    ended = 0
+    for number, line in enumerate(lines[:most], 1):
+        if "{" not in line and "}" not in line and "[" not in line and "]" not in line:
+            continue
+        before = _end_of(lines[number : number + _FAR][::-1]) if line.lstrip()[:1] in "[{" else ""
+        for _, opens, is_part, _ in reversed(_marks(line, before)):
+            if not opens:
+                ended += 1
+            elif ended:
+                ended -= 1
+            elif not is_part:
+                return True
+    return False
 
 
 def _in_front(lines: Sequence[str], end: str) -> tuple[str | None, str, int]:
@@ -194,9 +204,9 @@ def of_object(
     """
     ids = list(_ID.finditer(line))
     near = before[:most]
-    if not ids or not any("{" in one or "[" in one for one in (line, *near)):
+    head = line[: ids[0].start()] if ids else ""
+    if not ids or not _is_in_one([head, *before], len(near) + 1):
         return None
-    head = line[: ids[0].start()]
     end = "" if most is None else _end_of(before[most : most + _FAR][::-1])
     own, outer, depth = _in_front([*reversed(near), head], end)
     if own is None:
@@ -216,16 +226,16 @@ def hint_of_line(line: str, before: Sequence[str], behind: Sequence[str], elapse
 
     What the object of a list says that has the line comes first, and another object of that list says nothing of it.
     """
-    own = None
-    if (near := of_object(line, before, behind, _FEW_LINES)) is not None:
-        own = hint_of(*(nearest(side.own) for side in near), elapsed, is_one=True)
-    if own is not None:
-        return own
-    if (sides := of_object(line, before, behind)) is None:
+    for most in (_FEW_LINES, None):  # most objects have few lines
+        sides = of_object(line, before, behind, most)
+        if sides is not None:
+            front, back = sides
+            own = hint_of(nearest(front.own), nearest(back.own), elapsed, is_one=True)
+            if own is not None:
+                return own
+    if sides is None:
         return hint_of(nearest(before), nearest(behind), elapsed)
-    front, back = sides
-    own = hint_of(nearest(front.own), nearest(back.own), elapsed, is_one=True)
-    return own or hint_of(nearest([*front.own, *front.outer]), nearest([*back.own, *back.outer]), elapsed)
+    return hint_of(nearest([*front.own, *front.outer]), nearest([*back.own, *back.outer]), elapsed)
 
 
 def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int], is_one: bool = False) -> Hint | None:

@@ -468,7 +468,7 @@ def _of_several(line: str, borns: set[int]) -> records.Hint | None:
 
 
 class _LinesAround:
-    """The lines of a window around some of its own, which are asked for from its begin to its end: each is read once."""
+    """The lines of a window around some of its own, asked for from its begin to its end: each is read once."""
 
     def __init__(self, windows: Windows) -> None:
         self._windows = windows

@@ -13,7 +13,6 @@ import pytest
 
 from idcore.ids import Clock, describe, find, judge, line_moments, records
 from idcore.ids.dating import dates_of
-
 from idcore.ids.records import MOST_LINES, REACH, of_object
 from tests.scan.other_records import of_object as slow_object
 
