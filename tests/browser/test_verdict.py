@@ -91,7 +91,7 @@ def test_the_worst_finding_is_first_and_leads_into_a_ticket(tab: Visit, example:
     tab.heading("Findings")
     button = tab.page.get_by_role("button", name="Copy for ticket")
     button.click()
-    expect(tab.page.locator("[role=status]:not(:empty)")).to_have_text("Copied")
+    expect(tab.page.locator(".mq-copying [role=status]:not(:empty)")).to_have_text("Copied")
     copied = tab.page.evaluate("navigator.clipboard.readText()")
     clock = "The log's clock is +08:00; times outside the log lines are +00:00."
     title = f"## Error: Several processes share one fingerprint\n\n{clock}\n\n"
@@ -113,10 +113,10 @@ def test_without_https_a_ticket_is_copied_the_old_way_or_by_hand(
         tab.go(f"/findings?run={example}&finding=0&lang=zh")
         button = tab.page.get_by_role("button", name="复制到工单")
         button.click()
-        expect(tab.page.locator("[role=status]:not(:empty)")).to_have_text("已复制")
+        expect(tab.page.locator(".mq-copying [role=status]:not(:empty)")).to_have_text("已复制")
         tab.page.evaluate("document.execCommand = () => false")
         button.click()
-        expect(tab.page.locator("[role=status]:not(:empty)")).to_contain_text("Ctrl+C")
+        expect(tab.page.locator(".mq-copying [role=status]:not(:empty)")).to_contain_text("Ctrl+C")
         area = tab.page.get_by_role("textbox", name="复制到工单")
         expect(area).to_be_focused()
         assert area.evaluate(
