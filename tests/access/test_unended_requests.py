@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import threading
 import time
@@ -38,6 +39,13 @@ class Waiting:
         await send({"type": "http.response.body", "body": text})
 
 
+def is_whole(answer: bytes) -> bool:
+    """Whether all of an answer is there: its head and its body may come one after the other."""
+    head, end, body = answer.partition(b"\r\n\r\n")
+    size = re.search(rb"content-length: (\d+)", head)
+    return bool(end) and len(body) >= (int(size[1]) if size else 0)
+
+
 @pytest.fixture
 def app() -> Waiting:
     return Waiting()
@@ -66,10 +74,13 @@ def sent(app: Waiting, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterat
             except OSError:  # it has closed
                 assert more
             client.settimeout(10)
+            answer = b""
             try:
-                return client.recv(10_000)
+                while not is_whole(answer) and (part := client.recv(10_000)):
+                    answer += part
             except ConnectionResetError:
                 return b"closed"
+            return answer
 
     yield send
     app.may.set()
