@@ -203,13 +203,13 @@ _DUE = re.compile(
 _AROUND = "\"' \\[("
 # A field in front of a time, and how its name ends if it is one of times. Others have the time as their whole value.
 _FIELD = re.compile(
-    r"(?:(?:\A|(?<=[\s\"'{\[(,;|&?<>]))(?P<before>[A-Za-z][a-z]{1,19}) )?(?P<name>[\w.@$-]+)(?P<quote>\\{0,7}[\"'])?"
-    r"(?: ?(?P<sign>[:：=])[ \"'\\\[({]*| ?)\Z"
+    r"(?:(?:\A|(?<=[\s\"'{\[(,;|&?<>]))(?P<before>[A-Za-z][a-z]{1,19}) )?"
+    r"(?<![\w.@$-])(?P<name>[\w.@$-]+)(?P<quote>\\{0,7}[\"'])?(?: ?(?P<sign>[:：=])[ \"'\\\[({]*| ?)\Z"
 )
 _TAG = re.compile(r"<(?:[\w-]+:)?(?P<name>[\w.-]+)>[ \"']*\Z")
 # What a bracket has in front that holds a body: `"order":{`, `body=Order(`, `data=[`, `"body":"{`; not `INFO: [`.
 _HOLDER = re.compile(
-    r"(?P<name>[\w.@$-]+)(?:\\{0,7}[\"'] ?:|=|(?<=\w) ?:(?=[ \"'\\]{0,9}[\w.]{0,40}[{(]))"
+    r"(?<![\w.@$-])(?P<name>[\w.@$-]+)(?:\\{0,7}[\"'] ?:|=|(?<=\w) ?:(?=[ \"'\\]{0,9}[\w.]{0,40}[{(]))"
     r" ?(?:\\{0,7}[\"'])?[\w.]{0,40}[{\[(]\Z"
 )
 _OWN_HOLDERS = frozenset(
