@@ -74,15 +74,22 @@ def common_sentences(intake: Intake, clock: Clock, reader: Reader) -> list[str]:
     said += [words("list.common", what=words.listed(alike))] if alike else []
     said += [words("list.apart", what=words.listed(apart))] if apart else []
     said += _most_sentences(aspects, words)
-    times = Counter(item.token.text.upper() for item in intake.found)
-    if again := [text for text, n in times.items() if n > 1]:
-        some = [f"{text} ({times[text]:,})" for text in again]
+    if again := repeated(intake):
+        some = [f"{text} ({len(items):,})" for text, items in again.items()]
         said.append(words("list.again", n=words.count("id", len(again)), ids=words.first(some, NAMED)))
         theirs = _aspects([distinct[text] for text in again], clock, reader) if len(again) > 1 else {}
         own = [_aspect(name, values, words) for name, values in theirs.items() if len(values) == 1]
         if only := [text for text in own if text not in alike]:
             said.append(words("list.again_common", what=words.listed(only)))
     return said
+
+
+def repeated(intake: Intake) -> dict[str, list[FoundId]]:
+    """Where each ID of a list is that comes more than once."""
+    places: dict[str, list[FoundId]] = {}
+    for item in intake.found:
+        places.setdefault(item.token.text.upper(), []).append(item)
+    return {text: items for text, items in places.items() if len(items) > 1}
 
 
 def _aspect(name: str, values: Iterable[str], words: Words) -> str:

@@ -71,7 +71,7 @@ if found.bins:
         "compare-times",
         brush=time_range.brush(in_range, shown.zone),
     )
-for kind, groups in compared.by_place(found.rows).items():
+for kind, groups in compared.by_place(found).items():
     figure = charts.bars(groups, shown)
     chart(figure, compared_texts.alt(kind, groups, words), partial(compared_texts.data, groups), f"compare-{kind}")
 for kind in compare.TABLES:

@@ -94,6 +94,7 @@ def test_a_kind_that_one_side_never_names_is_not_called_missing(open_page: Open,
         in page
     )
     assert "Examples missing from the second" not in page
+    assert "By producer" in page and "By broker" not in page, "a row of them would call all of its IDs missing"
 
 
 def test_nothing_on_a_side_and_no_id_at_all_are_said(open_page: Open) -> None:

@@ -122,6 +122,16 @@ def test_files_before_the_deletion_line_are_marked_and_counted() -> None:
     assert len(long.files) + long.older == len(segments) and len(long.files) == broker_rows.MOST_CELLS
 
 
+def test_a_file_that_is_full_in_days_has_a_day_and_no_minute() -> None:
+    row, view = rows()[0], reader()
+    far = replace(row, written=0, speed=Speed(row.size / (2 * 86_400)), full_at=START + timedelta(days=2))
+    near = replace(far, speed=Speed(row.size / 3_600), full_at=START + timedelta(hours=1))
+    day = f"{START + timedelta(days=2):%m-%d}"
+    assert broker_rows.gauge_text(far, view).endswith(f"full around {day}")
+    assert f"around **2026-{day}**" in said([far], view, START)
+    assert broker_rows.gauge_text(near, view).endswith(broker_rows.clock(near.full_at, view))
+
+
 def test_nobody_says_when_a_file_is_full_in_centuries_and_one_step_is_no_strip() -> None:
     logs = {"10.0.0.1:10911": log(range(1), 60)}
     brokers, segments, _ = broker_tables(logs)
@@ -212,7 +222,7 @@ def test_nobody_is_the_fastest_of_brokers_that_are_about_equally_fast(lang: str)
     assert one.startswith(
         view.words("brokers.fastest", address="10.0.0.1:10911", rate=broker_rows.rate_text(7_000, view.words)).strip()
     )
-    at = view.minute(START + timedelta(hours=1))
+    at = f"{START + timedelta(hours=1):%Y-%m-%d}"
     for text, last in ((every, 4), (some, 3), (one, 3)):
         assert text.endswith(
             view.words("brokers.said_first", address=f"10.0.0.{last}:10911", at=at) + view.words("stop").strip()
@@ -290,6 +300,7 @@ def test_a_hole_is_a_loss_at_any_share_and_an_even_share_is_a_sample() -> None:
     assert worst.begins == pd.Timestamp(START + timedelta(seconds=199))
     said = host_rows.said(worst, ["10.0.0.9"], reader())
     assert "**500 IDs**" in said and "in a row" in said and "10.0.0.9" in said
+    assert worst.ends is not None and "for 8 min 21 s." in said, "how long, as on the other pages"
     assert host_rows.worst(found.iloc[[1]], lambda _: even) is None
 
 
@@ -461,7 +472,7 @@ def test_the_rest_of_a_list_is_told_in_its_true_size() -> None:
     rows_ = pd.DataFrame({"name": ["a", "b", "c"], "messages": [50, 30, 20], "hosts": 1, "processes": 1})
     look = host_html.Look({}, {}, "when", ["#abc"], "r", {}, False, "distinct", 400)
     html = host_html.rows(rows_.head(1), rows_.iloc[1:], (5, 300), look, reader())
-    assert "7 more hosts: 350, 87.5% together." in html and "12.5%" in html
+    assert "7 more hosts: 350 messages together, 87.5%." in html and "12.5%" in html
     column = re.findall(r"<span>([0-9.]+%)</span>", host_html.rows(rows_, rows_.head(0), (5, 300), look, reader()))
     assert column == ["12.5%", "7.5%", "5.0%"], "one decimal in every row"
     assert not re.search("7 more", host_html.rows(rows_, rows_.head(0), (0, 0), look, reader()))

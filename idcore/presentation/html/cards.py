@@ -18,7 +18,8 @@ from idcore.ids.identify import Reading, Verdict, identify_alone
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import side_of
 from idcore.ids.scoring import Certainty
-from idcore.intake.intake import FoundId
+from idcore.intake.intake import FoundId, Intake
+from idcore.presentation import intake_texts
 from idcore.presentation.html import ruler
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, Table, fact_list, fold, join, link, listed, tag
@@ -41,6 +42,9 @@ SPECIAL = frozenset(
     }.items()
     for what in several.split()
 ) | {"port_node", "uuid_v4", "clock_back", "noon", "mqtt_gateway", "sequence_per_second", "lost_version"}
+
+
+MOST_LINES = 10  # of one ID of a list
 
 
 def _mono(text: str) -> Html:
@@ -263,6 +267,24 @@ def of_ids(
         Column("why", words("col.why"), wide=True),
     ]
     return Table(words("table.ids"), columns, [_row(item, reader, clock, files, run) for item in items])
+
+
+def repeated(intake: Intake, reader: Reader) -> Html | None:
+    """All IDs of a list that come more than once, with their lines; None where a sentence names them."""
+    words, again = reader.words, intake_texts.repeated(intake)
+    if len(again) <= intake_texts.NAMED or not intake.is_list:
+        return None
+    columns = [
+        Column("text", words("col.id"), mono=True),
+        Column("ids", words("col.ids"), right=True),
+        Column("lines", words("col.lines"), mono=True, wide=True),
+    ]
+    rows = [
+        [text, f"{len(items):,}", words.first([f"{item.token.line:,}" for item in items], MOST_LINES)]
+        for text, items in again.items()
+    ]
+    label = words("list.again_all", n=words.count("id", len(again)))
+    return tag("div", fold(label, Table(label, columns, rows).html()), class_="mq-plain")
 
 
 def _row(item: FoundId, reader: Reader, clock: Clock, files: bool, run: str | None) -> list[object]:

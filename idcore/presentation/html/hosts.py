@@ -100,7 +100,7 @@ def _rest(rest: pd.DataFrame, beyond: tuple[int, int], look: Look, reader: Reade
     text = words(
         "producers.rest_groups" if look.grouped else "producers.rest",
         n=f"{count:,}",
-        messages=f"{messages:,}",
+        messages=words.count("message" if look.measure == "distinct" else "occurrence", messages),
         share=words.share(messages, look.total),
     )
     return tag("p", text, class_="mq-faint mq-note")

@@ -23,6 +23,7 @@ MOST_CELLS = 14  # files of a row, the newest
 ALIKE = 0.95  # of the highest rate: who grows this fast is not slower by more than chance
 LARGE_SHARE, LARGE_TIMES = 0.4, 2  # of all records, and times as many as of an equal share, or as fast as the next
 LONGEST = 5 * 365 * 86_400  # seconds until a file is full, that are worth a date
+FAR = timedelta(days=1)  # until a file is full: the rate of an hour tells the day, no minute
 State = Literal["seen", "unseen", "deleted"]
 
 
@@ -203,7 +204,7 @@ def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str 
         first = first_full(rows)
         if first is not None and first.full_at is not None:
             key = "brokers.said_full" if len(rows) == 1 else "brokers.said_first"
-            at = reader.minute(first.full_at) + assumed
+            at = full_text(first, reader) + assumed
             full = words(_past(key, first.full_at, now), address=titles.of(first), at=at) + words("stop")
             text, aside = (text, aside + full) if is_trouble else (text + full, aside)
     return text.strip(), aside.strip()
@@ -269,11 +270,24 @@ def first_full(rows: Sequence[BrokerRow]) -> BrokerRow | None:
     return min(ends, key=lambda one: one[0])[1] if ends else None
 
 
+def is_far(row: BrokerRow) -> bool:
+    """Whether its file is full so late that no rate of today tells the hour."""
+    rate = row.speed.rate if row.speed is not None else 0.0
+    return rate > 0 and (row.size - row.written) / rate > FAR.total_seconds()
+
+
+def full_text(row: BrokerRow, reader: Reader) -> str:
+    """When its file is full: the minute, or the day alone where that is far away."""
+    assert row.full_at is not None
+    return f"{times.local(row.full_at, reader.zone):%Y-%m-%d}" if is_far(row) else reader.minute(row.full_at)
+
+
 def gauge_text(row: BrokerRow, reader: Reader) -> str:
     """How much of its newest file is written, and when it is full."""
     text = reader.words("brokers.gauge", size=reader.words.bytes(row.written), whole=reader.words.bytes(row.size))
     if row.full_at is not None:
-        text += reader.words("brokers.gauge_full", at=clock(row.full_at, reader))
+        at = f"{times.local(row.full_at, reader.zone):%m-%d}" if is_far(row) else clock(row.full_at, reader)
+        text += reader.words("brokers.gauge_full", at=at)
     return text
 
 

@@ -152,6 +152,11 @@ class Compared:
         before, after, _ = self.sums(GROUPS[kind])
         return bool(before and after)
 
+    @property
+    def of_both(self) -> list[Difference]:
+        """The rows of the kinds that both sides have: of others there is nothing to compare."""
+        return [row for row in self.rows if self.can_differ(row.kind)]
+
 
 def only(row: Difference, side: str) -> int:
     """How many ids of a row one side has alone."""
@@ -676,17 +681,16 @@ def _times_of(row: Difference, comparison: Compared) -> dict[str, Any]:
     return times
 
 
-def by_place(rows: Sequence[Difference]) -> dict[str, list[tuple[str, int, int, int]]]:
-    """Both, only first, only second of each host of producers; of brokers where neither has msgIds."""
-    kinds = {GROUPS[row.kind] for row in rows}
-    group = MESSAGE if MESSAGE in kinds else STORED
+def by_place(comparison: Compared) -> dict[str, list[tuple[str, int, int, int]]]:
+    """Both, only first, only second of each host of producers; of brokers where not both sides have msgIds."""
+    group = comparison.group
     sums: dict[str, tuple[int, int, int]] = {}
-    for row in rows:
+    for row in comparison.of_both:
         if GROUPS[row.kind] == group:
             a, b, c = sums.get(row.origin.place, (0, 0, 0))
             sums[row.origin.place] = (a + row.both, b + row.missing, c + row.new)
     ordered = sorted(sums.items(), key=lambda item: (-item[1][1] - item[1][2], -item[1][0], item[0]))
-    return {group: [(name, *counts) for name, counts in ordered]}
+    return {group: [(name, *counts) for name, counts in ordered]} if ordered else {}
 
 
 def largest(comparison: Compared, side: str) -> list[Difference]:

@@ -184,6 +184,7 @@ class Worst:
     process: Mapping[str, Any]
     widest: int
     begins: pd.Timestamp | None
+    ends: pd.Timestamp | None
 
 
 def worst(processes: pd.DataFrame, points: PointsOf) -> Worst | None:
@@ -194,11 +195,13 @@ def worst(processes: pd.DataFrame, points: PointsOf) -> Worst | None:
     row = counted.sort_values(["lost", "ids"], ascending=False).iloc[0].to_dict()
     known = points(row)
     if known.empty or not known["sent_at"].notna().all():
-        return Worst(row, 0, None)
+        return Worst(row, 0, None, None)
     known = known.sort_values(["track", "chain", "position"]).reset_index(drop=True)
     at = int(known["missing_before"].to_numpy().argmax())
     widest = int(known["missing_before"].iloc[at])
-    return Worst(row, widest, known["sent_at"].iloc[at - 1] if widest and at else None)
+    if not widest or not at:
+        return Worst(row, widest, None, None)
+    return Worst(row, widest, known["sent_at"].iloc[at - 1], known["sent_at"].iloc[at])
 
 
 def silent(hosts: pd.DataFrame) -> pd.DataFrame:
@@ -363,12 +366,11 @@ def said(worst: Worst | None, shared: Sequence[str], reader: Reader) -> str:
         row, missing = worst.process, int(worst.process["lost"])
         mark = assumed(row, words)
         text = words("producers.worst", host=row["host"], pid=row["pid"], missing=words.count("id", missing))
-        if worst.begins is not None and worst.widest < missing:
+        if worst.begins is not None and worst.ends is not None:
             at = reader.full(worst.begins.to_pydatetime()) + mark
-            text += words("producers.worst_gap", n=f"{worst.widest:,}", count=worst.widest, at=at)
-        elif worst.begins is not None:
-            at = reader.full(worst.begins.to_pydatetime()) + mark
-            text += words("producers.worst_one", count=missing, at=at)
+            lasting = words.duration((worst.ends - worst.begins).total_seconds())
+            key = "producers.worst_gap" if worst.widest < missing else "producers.worst_one"
+            text += words(key, n=f"{worst.widest:,}", count=worst.widest, at=at, lasting=lasting)
         text += words("stop")
     if shared:
         text += words("producers.shared_by", hosts=words.first(list(shared), 3))

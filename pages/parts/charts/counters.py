@@ -37,7 +37,8 @@ from pages.parts.view import View
 TOP = COUNTER_WRAP - 1
 NEAR = 0.9  # of the counter's circle: what is in sight of less has an axis of its own
 FEW_DOTS = 1_500  # points in sight that are marked one by one
-LANE = 0.075  # of the height, below the counter: where its gaps have their marks
+LANE = 0.055  # of the height, below the counter: where its gaps have their marks
+BELOW_LANE = 22  # pixels: the labels of the axis do not lie in that lane
 ROOM = 0.06  # of the width: what the words in a gap need on a phone
 MOST_CORNER = 4  # rates that fit into the corner above a count
 CLOCK = "%Y-%m-%d %H:%M:%S.%L"
@@ -86,7 +87,9 @@ def sawtooth(
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES if dated else None))
     if dated and shown:
         figure.update_xaxes(range=[left, right])
-    figure.update_xaxes(showticklabels=True, row=1, col=1)  # the other one is below the first screen
+    below = BELOW_LANE if dated and bands(drawn) else 0
+    # The other axis is below the first screen.
+    figure.update_xaxes(showticklabels=True, ticklabelstandoff=below, row=1, col=1)
     figure.update_xaxes(title=titled(title + assumed, palette), row=2, col=1)
     if dated:
         clickable(figure, points[shown.contains(points["sent_at"])], drawn, view, assumed, row=1, col=1)

@@ -67,6 +67,8 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     message(here, intake_texts.intake_sentence(here.intake, here.where(words), words, summary))
     for sentence in intake_texts.common_sentences(here.intake, here.clock(), view()):
         said(sentence)
+    if (again := cards.repeated(here.intake, view())) is not None:
+        show_html(again)
     without_ids(here)
     above = st.container()
     common(here)

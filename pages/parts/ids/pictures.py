@@ -41,7 +41,7 @@ def verdict(run: Run, view: View) -> None:
         if wrong and left.total():
             label = words("verdict.more", findings=words.listed(finding_texts.by_severity(left, words)))
             page_link("findings", label, icon=":material/more_horiz:", run=run.name)
-        elif not wrong:
+        elif not wrong and not (run.summary or {}).get("is_list"):  # of a list no rule for logs says anything
             event = finding_rows.first_event(findings)
             if event is not None:
                 label = escaped(upper(finding_texts.say("meaning", event[1], view)) + words("stop"))

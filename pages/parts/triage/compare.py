@@ -342,7 +342,7 @@ def scan_side(run: Run, side: str) -> None:
 
 def table_of(kind: str, run: Run, comparison: Compared, view: View) -> None:
     """Producers, clients or brokers, those with the most differences first."""
-    mine, key = core.frame([row for row in comparison.rows if row.kind == kind]), f"compare-page-{kind}"
+    mine, key = core.frame([row for row in comparison.of_both if row.kind == kind]), f"compare-page-{kind}"
     if mine.empty:
         return
     st.header(view.words(f"compare.table_{kind}"), anchor=False)
