@@ -12,7 +12,7 @@ import streamlit as st
 from idcore.policy import audit
 from idcore.policy.access import AccessError, Visitor
 from idcore.presentation import documents, export
-from idcore.presentation.reports.markup import Html, Table, emphasised, tag
+from idcore.presentation.reports.markup import Html, Table, emphasised, tag, unbroken
 from idcore.server.gate import May
 from pages.parts import scans, session, visitor
 from pages.parts.view import View, in_sight, into_address, link_params, view
@@ -59,7 +59,7 @@ def small_print(lines: Sequence[str]) -> None:
     """What was assumed, left out or thinned."""
     shown = [line for line in lines if line]
     if shown:
-        st.html(tag("ul", *(tag("li", line) for line in shown), class_="mq-small"))
+        st.html(tag("ul", *(tag("li", unbroken(line)) for line in shown), class_="mq-small"))
 
 
 def show_html(html: Html) -> None:

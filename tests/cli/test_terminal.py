@@ -11,7 +11,7 @@ from idcore.base.catalogue import words
 from idcore.presentation import terminal
 from idcore.presentation.html import records
 from idcore.presentation.reader import Reader
-from idcore.presentation.reports.markup import Column, Table, join, link, tag, text_of
+from idcore.presentation.reports.markup import Column, Table, emphasised, join, link, tag, text_of, unbroken
 from idcore.presentation.terminal import messages
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.message.row import record_row
@@ -23,6 +23,15 @@ HOST = Host(bytes((10, 0, 0, 1)), 10911)
 
 def width(text: str) -> int:
     return sum(1 + (east_asian_width(character) in "WF") for character in text)
+
+
+def test_no_line_ends_inside_a_date_and_nothing_else_is_a_date() -> None:
+    """Chromium breaks a line behind a hyphen between digits: on a phone `2026-11-` stood on a line of its own."""
+    day = tag("span", "2026-11-29", class_="mq-day")
+    assert emphasised("after **2026-11-29 10:04** on") == f"after <b>{day} 10:04</b> on"
+    assert unbroken("<2026-11-29>") == f"&lt;{day}&gt;", "what is around it is escaped"
+    for other in ("app-2026-11-29.log", "12026-11-29", "2026-11-291"):
+        assert unbroken(other) == other
 
 
 def test_the_text_of_markup_is_what_was_put_in_and_links_keep_their_addresses() -> None:

@@ -207,6 +207,19 @@ def test_the_table_of_groups_is_made_again_only_for_a_store_that_changed(
     assert "another_group" in shown(app.run()) and len(made) == 2 and not app.exception
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_of_groups_without_offsets_nobody_says_how_far_behind_they_are(
+    lang: str, open_page: Open, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their retries and dead letters are in the commit log: 0 behind, in no topics, was said of them."""
+    copy, texts = Path(shutil.copytree(store, tmp_path / "copy")), words(lang)
+    for name in (copy / "config").glob("consumerOffset.json*"):
+        name.unlink()
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(copy))
+    page = shown(open_page("groups", store=str(copy), lang=lang))
+    assert texts.count("topic", 0) not in page and texts("groups.not_known") in page.partition("mq-table")[0]
+
+
 def test_stores_below_an_allowed_folder_are_offered(
     open_page: Open, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3657,6 +3657,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "groups.snapshot": "a store folder does not show who is connected",
     "groups.of_store": "Consumer groups of the store folder",
     "groups.store_said": "As of {at}, this store folder has **{groups}** in {topics}. {behind} behind, {waiting} with retries that wait, {dead} with dead letters.",
+    "groups.store_unplaced": "As of {at}, this store folder has **{groups}**. It has no offsets of them, so how far behind they are is not known. {waiting} with retries that wait, {dead} with dead letters.",
     "groups.store_none": "No file of this store folder has offsets of consumer groups. Copy the folder config of the broker too.",
     "groups.store_all": "All groups of the store folder",
     "groups.store_longest": "Group **{group}** waits longest: the oldest message that it has not passed, of topic **{topic}**, was stored at **{at}**, {lasting} before this copy.",

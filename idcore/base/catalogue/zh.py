@@ -3498,6 +3498,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "groups.snapshot": "存储目录中没有在线客户端的信息",
     "groups.of_store": "该存储目录中的消费组",
     "groups.store_said": "截至 {at}，该存储目录的 {topics} 中有 **{groups}**：{behind} 个有堆积，{waiting} 个有消息等待重试，{dead} 个有死信。",
+    "groups.store_unplaced": "截至 {at}，该存储目录中有 **{groups}**，但没有它们的位点，堆积情况未知：{waiting} 个有消息等待重试，{dead} 个有死信。",
     "groups.store_none": "该存储目录中没有任何文件记录消费组的位点，请把 Broker 的 config 目录也复制过来。",
     "groups.store_all": "该存储目录的全部消费组",
     "groups.store_longest": "消费组 **{group}** 等待最久：它尚未越过的最早一条消息（主题 **{topic}**）存储于 **{at}**，截至目录的最新状态已等待 {lasting}。",

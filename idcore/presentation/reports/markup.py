@@ -29,6 +29,7 @@ def text_of(value: Any) -> str:
     return unescape(re.sub("<[^>]*>", "", re.sub('<a href="([^"]+)"[^>]*>(.*?)</a>', r"\2 \1", value)))
 
 
+_DAY = re.compile(r"(?<![\w-])(\d{4}-\d\d-\d\d)(?![\w-])", re.ASCII)
 _VOID = frozenset({"br", "hr", "img", "input", "link", "meta", "wbr"})  # a browser reads </br> as one more <br>
 
 
@@ -55,7 +56,13 @@ def join(parts: Iterable[Any], between: str = "") -> Html:
 
 def emphasised(text: str) -> Html:
     """A text in which **this** is set off."""
-    return join(tag("b", part) if place % 2 else part for place, part in enumerate(text.split("**")))
+    parts = (unbroken(part) for part in text.split("**"))
+    return join(tag("b", part) if place % 2 else part for place, part in enumerate(parts))
+
+
+def unbroken(text: str) -> Html:
+    """A text whose dates no line ends in: a browser breaks a line behind a hyphen, even between digits."""
+    return join(tag("span", part, class_="mq-day") if n % 2 else part for n, part in enumerate(_DAY.split(text)))
 
 
 @dataclass(frozen=True, slots=True)

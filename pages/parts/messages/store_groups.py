@@ -47,11 +47,13 @@ def _all(evidence: StoreEvidence, topic: str, view: View) -> None:
         "dead": [each for each in rows if each.dead],
     }
     figures = {name: f"{len({each.row.group for each in some}):,}" for name, some in told.items()}
-    topics = words.count("topic", len({each.topic for each in rows if each.topic}))
-    groups = words.count("group", len({each.row.group for each in rows}))
-    counted = words(
-        "groups.store_said", at=view.stamp(evidence.snapshot_ms, "–"), groups=groups, topics=topics, **figures
-    )
+    figures["groups"] = words.count("group", len({each.row.group for each in rows}))
+    if topics := {each.topic for each in rows if each.topic}:
+        key, figures["topics"] = "groups.store_said", words.count("topic", len(topics))
+    else:
+        key = "groups.store_unplaced"
+        del figures["behind"]
+    counted = words(key, at=view.stamp(evidence.snapshot_ms, "–"), **figures)
     lead = html.longest(rows, evidence.snapshot_ms, view)
     said(lead or counted, counted if lead else "")
     shown, _ = page_of(rows, "store_groups_page")
