@@ -10,6 +10,10 @@ import pytest
 
 from idcore.base.catalogue import words
 from idcore.ids.origins import BrokerAddress
+from idcore.presentation.html import compared as html
+from idcore.presentation.reader import Reader
+from idcore.presentation.times import UTC
+from idcore.presentation.triage import compared
 from idcore.presentation.triage.compared import Compared
 from idcore.presentation.triage.compared_texts import compared_sentence, concentrated, densest, is_even
 from idcore.scan.compare import Difference
@@ -105,3 +109,21 @@ def test_ids_of_one_side_are_of_a_kind_that_both_sides_name() -> None:
     assert [text for text, _ in both.alone("before", "stored")] == ["offset0", "offset1"]
     assert [*alone.alone("before", "stored")] == []
     assert [one.group for one in (both, alone, Compared(tuple(stored), {}, ()))] == ["message", "message", "stored"]
+
+
+def test_a_kind_that_one_side_never_names_has_neither_rows_nor_bars() -> None:
+    sent, stored = (by_place(Counter({0: 2}), [5, 5], kind).rows for kind in ("uniq", "offset"))
+    never = [replace(row, after=0, both=0) for row in stored]
+    both, alone, none = (Compared(rows, {}, ()) for rows in ((*sent, *stored), (*sent, *never), tuple(never)))
+    assert [row.kind for row in both.of_both] == ["uniq"] * 2 + ["offset"] * 2
+    assert [row.kind for row in alone.of_both] == ["uniq"] * 2
+    assert [*compared.by_place(alone)] == ["message"] and not none.of_both and not compared.by_place(none)
+
+
+@pytest.mark.parametrize(("places", "named"), [(3, 3), (4, 4), (5, 3), (9, 3)])
+def test_no_single_producer_is_summed_up_as_others(places: int, named: int) -> None:
+    rows = by_place(Counter(dict.fromkeys(range(places), 2)), [5] * places).rows
+    lines = {(row.kind, row.subject): row.subject for row in rows}
+    text = str(html.missing((None, None), Compared(rows, {}, (), lines=lines), Reader(words("en"), UTC)))
+    assert text.count("only in the first") == named + (places > named)
+    assert ("Others" in text) == (places > named)

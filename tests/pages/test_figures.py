@@ -133,6 +133,19 @@ def test_a_gap_is_a_band_with_its_number_and_the_line_breaks_there() -> None:
     assert len(bands) == 2 and all(shape.x0 < shape.x1 for shape in bands)
 
 
+def test_marks_of_gaps_and_times_of_the_axis_have_lanes_of_their_own() -> None:
+    """The times are below the marks, with their dates in a second line, and above the rate's own words."""
+    figure, _ = sawtooth(0)
+    layout = figure.layout
+    height = layout.height - layout.margin.t - (layout.margin.b or 0)
+    bottom, top = layout.yaxis.domain[0], layout.yaxis2.domain[1]
+    lane, room = ((bottom - place) * height for place in (layout.yaxis3.domain[0], top))
+    assert lane - 5 <= layout.xaxis.ticklabelstandoff, "a label begins below the lane, but for its own margin"
+    assert layout.xaxis.ticklabelstandoff + 2 * 16 + 18 <= room
+    whole = counters.sawtooth(points(0), reader(SHANGHAI), judged=False)[0]
+    assert not whole.layout.xaxis.ticklabelstandoff, "without gaps there is no lane"
+
+
 def test_a_restart_is_a_vertical_mark_and_the_count_goes_on() -> None:
     figure, drawn = sawtooth(2)
     assert len(drawn.restarts) == 1

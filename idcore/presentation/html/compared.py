@@ -27,13 +27,14 @@ def missing(of: Scans, comparison: Compared, reader: Reader) -> Html | None:
     said = []
     for side in SIDES:
         rows = core.largest(comparison, side)
-        for row in rows[:SAID]:
+        named = SAID if len(rows) > SAID + 1 else len(rows)  # one more is named: alone it would be "others"
+        for row in rows[:named]:
             exact = "ids" in core.line_filters(comparison, side, row)
             label = words("compare.lines" if exact else "compare.lines_then")
             way = lines_link(of, comparison, side, row, label, reader)
             sentence = emphasised(compared_texts.missing_sentence(row, side, comparison, reader))
             said.append(join([sentence, way or ""], words("compare.between")))
-        if rest := rows[SAID:]:
+        if rest := rows[named:]:
             group = GROUPS[rest[0].kind]
             ids = words.count(f"{group}_id", sum(core.only(row, side) for row in rest))
             others = words.count("process" if group == MESSAGE else "broker", len(rest))

@@ -143,7 +143,8 @@ def _histogram(figure: go.Figure, bins: pd.DataFrame, view: View, colour: str, u
         hovertemplate=f"%{{customdata[1]:,d}} – %{{customdata[2]:,d}}<br>%{{y:,d}} {words('ids')}<extra></extra>",
     )
     steps = {"dtick": 1} if bins["ids"].max() <= 3 else {"nticks": 3}
-    figure.update_yaxes(axis(palette, rangemode="tozero", tickformat=",d", fixedrange=True, **steps), row=2, col=1)
+    look = axis(palette, title=words("col.ids"), rangemode="tozero", tickformat=",d", fixedrange=True, **steps)
+    figure.update_yaxes(look, row=2, col=1)
 
 
 def _cut(figure: go.Figure, left: float, place: float, right: float, label: str, palette: Palette) -> None:

@@ -70,7 +70,7 @@ def sawtooth(
     left, right = begin or min(places), end or max(places)
     if dated and shown:
         drawn = clipped(drawn, left if shown.begin else None, right if shown.end else None)
-    figure = two_rows(paper(palette, 540, top=44), (0.7, 0.3), 0.17)
+    figure = two_rows(paper(palette, 540, top=44), (0.7, 0.3), 0.2)
     _lines(figure, drawn, view, assumed, row=1, col=1)
     speeds = _rates(points, places, seconds, drawn)
     _speeds(figure, speeds, view, assumed)
