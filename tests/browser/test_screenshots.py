@@ -92,16 +92,6 @@ def named(page: str, look: Look) -> str:
     return "-".join((page, "example", *look))
 
 
-@pytest.fixture(scope="module")
-def example(browser: Browser, warm_console: Console) -> str:
-    with visit(browser, warm_console.url) as tab:
-        tab.go("/decode?lang=en")
-        tab.page.get_by_role("button", name="Load an example").click()
-        expect(tab.page.locator(CHART).nth(2)).to_be_visible(timeout=90_000)
-        tab.settle()
-        return str(tab.page.url).split("run=")[1].split("&")[0]
-
-
 @pytest.mark.parametrize("look", LOOKS, ids="-".join)
 @pytest.mark.parametrize(
     "page", ["decode", "anatomy", "lab", "findings", "lines", "producers", "counters", "brokers", "runs"]

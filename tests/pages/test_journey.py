@@ -28,7 +28,7 @@ from tests.pages.conftest import RUN
 from tests.pages.test_findings import AT
 from tests.pages.test_lines import indexed
 from tests.pages.test_messages import labels
-from tests.pages.test_pages import press, shown
+from tests.pages.test_pages import as_read, press, shown
 from tests.remoting.fake import UNIQ
 from tests.remoting.fake_groups import HOME, STORED, Cluster
 from tests.remoting.test_traces import USUAL, after, before, pub, traces
@@ -70,7 +70,7 @@ def test_an_id_alone_has_its_time_its_anatomy_and_says_what_is_not_known(open_pa
 @pytest.mark.parametrize("text", ["order-42", "<b>x</b>", "0A"])
 def test_what_is_not_an_id_is_said_and_escaped(open_page: Open, text: str) -> None:
     app = open_page("message", id=text)
-    first = next(item.proto.body for item in app.get("html") if "mq-said" in item.proto.body)
+    first = as_read(next(item.proto.body for item in app.get("html") if "mq-said" in item.proto.body))
     assert not app.exception and not app.info and words()("decode.no_id") in first
     assert "<b>x" not in "".join(item.proto.body for item in app.get("html"))
 
@@ -319,7 +319,7 @@ def test_who_sent_it_when_and_what_was_last_is_said_first_and_in_the_ticket(
     )
     app, said = open_page("message", id=asked, run=RUN, zone="Asia/Shanghai", lang=lang), words(lang)
     assert not app.exception and not app.error
-    first = next(item.proto.body for item in app.get("html") if "mq-said" in item.proto.body)
+    first = as_read(next(item.proto.body for item in app.get("html") if "mq-said" in item.proto.body))
     first = first.replace("<b>", "").replace("</b>", "")
     last = said("one.last", what="**", at="2026-11-20 10:05:44.310 +08:00", place="app.log:3").split("**")[-2]
     for wanted in (said("one.process", pid="2942", host="10.0.0.7"), "broker-a", "ORDER_TOPIC", last, "app.log:3"):

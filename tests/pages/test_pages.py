@@ -46,7 +46,12 @@ def shown(app: AppTest) -> str:
         for item in getattr(app, kind)
     ]
     html = [item.proto.body for item in app.get("html") if not item.proto.body.startswith("<style")]
-    return re.sub('<span class="mq-day">(.*?)</span>', r"\1", "\n".join(parts + html))  # it only holds a date together
+    return as_read("\n".join(parts + html))
+
+
+def as_read(html: str) -> str:
+    """HTML without what only holds a date together."""
+    return re.sub('<span class="mq-day">(.*?)</span>', r"\1", html)
 
 
 def press(app: AppTest, label: str) -> AppTest:
