@@ -129,6 +129,7 @@ def test_a_file_that_is_full_in_days_has_a_day_and_no_minute() -> None:
     day = f"{START + timedelta(days=2):%m-%d}"
     assert broker_rows.gauge_text(far, view).endswith(f"full around {day}")
     assert f"around **2026-{day}**" in said([far], view, START)
+    assert near.full_at is not None
     assert broker_rows.gauge_text(near, view).endswith(broker_rows.clock(near.full_at, view))
 
 
