@@ -10,7 +10,7 @@ HEAP := PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=262144 ARR
 
 LOCK := $(PY) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make lock"
 
-.PHONY: setup setup-dev run quick test test-pythons check format bench golden releases docs screenshots dist page site lock clean
+.PHONY: setup setup-dev run quick test test-all test-pythons check format bench golden releases docs screenshots dist page site lock clean
 
 setup:            ## .venv with the pinned packages, Java for Spark, compiled kernels
 	@$(PYTHON) scripts/setup.py --venv $(VENV)
@@ -28,8 +28,11 @@ quick:            ## the tests for the loop of editing, a minute; ARGS=-x ends a
 	@$(PY) -m pytest -q -n 2 --dist loadfile -m "quick and not (browser or java or spark or slow)" $(ARGS)
 
 # One that fails once in the crowd is tried again; the summary names it (RERUN), for it has a fault of its own.
-test: setup-dev   ## every test, browser and Java referee included, in three processes
+test: setup-dev   ## every rule, page and real part, under 15 minutes on two cores
 	@$(PY) -m pytest -n 3 --dist loadscope --no-loadscope-reorder --reruns 1 $(ARGS)
+
+test-all:         ## the same with the tests marked long: before a release
+	@$(MAKE) --no-print-directory test ARGS="--all $(ARGS)"
 
 # One after the other, each with the packages of its own; the kernels are kept for each Python.
 test-pythons:     ## the tests with each of Python 3.11, 3.12 and 3.13 that is here

@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ DEALT = ("scan", "pages")
 # A file of those that would still be at work when all others have ended: dealt test by test, and before them.
 LONGEST = "tests/scan/test_scan.py"
 TESTS = Path(__file__).resolve().parent
+WHOLE = pytest.StashKey[bool]()  # whether no test or folder was named
 # A shell that runs the tests in the background has them ignore Ctrl-C, and `nohup` the end of a terminal. Programs that
 # they start would ignore it too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -59,10 +61,15 @@ def place(item: pytest.Item) -> int:
     return LONG.index(own) if own in LONG else len(LONG) + (own in DEALT)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="with the tests marked long, as `make test-all`")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Each process of a whole run begins to collect in another folder: what one has compiled the others only load."""
     given = getattr(config, "workerinput", None)
-    if given and [Path(arg).resolve() for arg in config.args] == [TESTS]:
+    config.stash[WHOLE] = [Path(arg).resolve() for arg in config.args] == [TESTS]
+    if given and config.stash[WHOLE]:
         parts = sorted(part for part in TESTS.iterdir() if part.is_dir() != part.name.startswith(("_", "test_")))
         first = len(parts) * int(given["workerid"].removeprefix("gw")) // given["workercount"]
         config.args = [str(part) for part in parts[first:] + parts[:first]]
@@ -79,8 +86,22 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.stash[WHOLE] and not config.getoption("all"):
+        leave_long_out(config, items)
     items.sort(key=lambda item: (place(item), not item.nodeid.startswith(LONGEST), item.path.parts))
+
+
+def leave_long_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of a test marked `long` its first cases stay, or none. Who names a folder or a test has all of it."""
+    cases: Counter[str] = Counter()
+    lists: tuple[list[pytest.Item], list[pytest.Item]] = ([], [])
+    for item in items:
+        mark, name = item.get_closest_marker("long"), item.nodeid.split("[")[0]
+        cases[name] += 1
+        lists[mark is not None and cases[name] > mark.kwargs.get("first", 0)].append(item)
+    items[:] = lists[False]
+    config.hook.pytest_deselected(items=lists[True])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

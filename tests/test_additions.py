@@ -146,6 +146,7 @@ def test_a_row_is_enough_for_a_layout_with_a_version_of_any_length_and_byte_orde
     assert [one.sample for one in look_alikes.of_names(look_alikes.named_rows(named, 1))] == [text]
 
 
+@pytest.mark.long(first=4)
 @pytest.mark.parametrize("case", ["strict", "lookalikes", "any"])
 @pytest.mark.parametrize("code", ["uniq_v4", "uniq_v4_le", "client_v1"])
 def test_the_kernel_judges_an_added_layout_as_identify_does(

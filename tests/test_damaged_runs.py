@@ -122,6 +122,7 @@ def every_page_lists(runs: Runs) -> list[str]:
     return [row["name"] for row in rows]
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("kind", range(4), ids=["text", "compare", "fates", "failed"])
 def test_whatever_a_field_holds_that_run_alone_is_damaged(
     tmp_path: Path, kind: int, monkeypatch: pytest.MonkeyPatch

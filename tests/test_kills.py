@@ -45,6 +45,7 @@ def killed(work: str, root: Path, after: float) -> None:
         process.send_signal(signal.SIGKILL)
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("work", ["rename", "share", "pin"])
 def test_a_server_that_is_killed_while_it_changes_a_scan_leaves_it_whole(work: str, tmp_path: Path) -> None:
     folder = make_run(tmp_path / "runs")

@@ -86,6 +86,7 @@ def test_a_wrong_setting_is_named(name: str, text: str, monkeypatch: pytest.Monk
         limits.check()
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [

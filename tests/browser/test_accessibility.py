@@ -23,6 +23,7 @@ IPV6 = "20010DB885A3000000008A2E03707334473C7D4991AD336AEA5703E0"  # 56 digits, 
 CONTENT = {"decode": f"ids={UNIQ},{OFFSET},{TRACE}", "anatomy": f"id={UNIQ}", "lab": "story=send.lost"}
 CONTENT["message"] = CONTENT["anatomy"]
 WIDTHS = (1920, 768, 390)
+PARTS = 4  # in which the pages are looked at
 FITS = "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
 # Counts how often the page looks for a new theme (pages/parts/js/watch.js).
 WATCHES = """(() => {
@@ -89,17 +90,21 @@ def problems_of_themes(tab: Visit, first: Theme, seen: set[str]) -> dict[Theme, 
 
 
 @pytest.mark.timeout(600)
-def test_axe_finds_nothing_serious_on_any_page(browser: Browser, warm_console: Console, run: str) -> None:
+@pytest.mark.long(first=1)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_axe_finds_nothing_serious_on_any_page(browser: Browser, warm_console: Console, run: str, part: int) -> None:
     addresses = [address for rows in frame.MENU.values() for address, _, _ in rows]
     langs = ("en", "zh")  # in turns, as the widths: what is wrong on one of four is wrong in a theme or a text
     links = [f"{page}?{CONTENT.get(page, f'run={run}')}&lang={langs[n % 2]}" for n, page in enumerate(addresses)]
     found, seen = {}, set[str]()
     theme: Theme = "light"
     with visit(browser, warm_console.url) as tab:
-        for n, link in enumerate(["decode?lang=en", f"decode?run={run}&lang=en", "anatomy?lang=en", *links]):
+        every = ["decode?lang=en", f"decode?run={run}&lang=en", "anatomy?lang=en", *links]
+        pages = list(enumerate(every))[part * len(every) // PARTS : (part + 1) * len(every) // PARTS]
+        for n, link in pages:
             width, height = (WIDE, NARROW)[n // 2 % 2]
             tab.page.set_viewport_size({"width": width, "height": height})
-            (tab.turn_to if n else tab.go)(f"/{link}")
+            (tab.go if n == pages[0][0] else tab.turn_to)(f"/{link}")
             found[link] = problems_of_themes(tab, theme, seen)
             tab.page.set_viewport_size({"width": WIDTHS[n % 3], "height": height})
             tab.page.wait_for_function(FITS, polling=100)
@@ -128,6 +133,7 @@ def test_the_keyboard_is_seen_and_is_not_taken_for_the_open_page(browser: Browse
         assert outline == "none" and shadow != usual[1]
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("secure", [True, False], ids=["https", "http"])
 def test_whatever_offers_to_copy_puts_its_text_on_the_clipboard(
     browser: Browser, warm_console: Console, run: str, secure: bool

@@ -27,6 +27,7 @@ def quiet_console(cold_console_without_spark: Console) -> Iterator[Console]:
     assert "Traceback" not in cold_console_without_spark.said()
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("link", LINKS)
 def test_a_link_opens_its_page_on_a_cold_server(browser: Browser, quiet_console: Console, link: str) -> None:
     with visit(browser, quiet_console.url) as tab:
@@ -37,6 +38,7 @@ def test_a_link_opens_its_page_on_a_cold_server(browser: Browser, quiet_console:
         tab.settle()
 
 
+@pytest.mark.long
 def test_an_address_that_is_no_page_leads_to_the_first_page_and_says_so(
     browser: Browser, console_without_spark: Console
 ) -> None:

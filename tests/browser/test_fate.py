@@ -22,6 +22,7 @@ pytestmark = pytest.mark.browser
 RUN = "20261121-015500-fa7efa"
 
 
+@pytest.mark.long
 def test_a_click_on_a_cell_leads_to_its_messages_and_their_list(
     browser: Browser, console_without_spark: Console
 ) -> None:

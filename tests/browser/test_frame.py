@@ -51,6 +51,7 @@ def box(page: Page) -> Locator:
     return found
 
 
+@pytest.mark.long
 def test_the_keyboard_alone_leads_anywhere(tab: Visit) -> None:
     page = tab.page
     tab.go(f"/findings?run={RUN}&lang=en")  # it has no text box: the one that opens is the first of this visit
@@ -95,6 +96,7 @@ def test_the_keyboard_alone_leads_anywhere(tab: Visit) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_the_keyboard_chooses_a_time_range_and_follows_a_bar_and_what_a_scan_lacks_is_said(tab: Visit) -> None:
     page, main = tab.page, tab.page.locator('[data-testid="stMain"]')
     tab.go(f"/counters?run={RUN}&lang=en&zone=UTC&process=10.9.9.9~7~18B4AAC2")
@@ -125,6 +127,7 @@ def test_the_keyboard_chooses_a_time_range_and_follows_a_bar_and_what_a_scan_lac
     tab.settle()
 
 
+@pytest.mark.long
 def test_a_rate_has_a_unit_growth_takes_a_range_a_kind_counts_its_rows_and_two_ids_are_a_sentence(
     tab: Visit, served: Console
 ) -> None:
@@ -167,6 +170,7 @@ def tab_to(page: Page, wanted: Locator, most: int = 60) -> None:
     expect(wanted).to_be_focused(timeout=1)
 
 
+@pytest.mark.long
 def test_zone_theme_and_language_are_those_of_the_last_visit(tab: Visit) -> None:
     page = tab.page
     tab.go(f"/counters?run={RUN}")
@@ -205,6 +209,7 @@ def test_zone_theme_and_language_are_those_of_the_last_visit(tab: Visit) -> None
     next_one.settle()
 
 
+@pytest.mark.long
 def test_a_click_on_a_file_leads_to_its_lines_and_a_drag_zooms(tab: Visit) -> None:
     page = tab.page
     tab.go(f"/brokers?run={RUN}&lang=en")
@@ -309,6 +314,7 @@ def test_what_is_loaded_is_said_while_it_takes_longer_than_a_moment(browser: Bro
         expect(note).to_be_hidden()
 
 
+@pytest.mark.long
 def test_an_uploaded_store_leads_down_to_records_and_stays_open(tab: Visit) -> None:
     page, main = tab.page, tab.page.locator('[data-testid="stMain"]')
     tab.go("/store?lang=en&zone=UTC")
@@ -338,6 +344,7 @@ def test_an_uploaded_store_leads_down_to_records_and_stays_open(tab: Visit) -> N
     tab.settle()
 
 
+@pytest.mark.long
 def test_a_list_of_scans_is_searched_filtered_and_cleared_of_several(tab: Visit, served: Console) -> None:
     page, main = tab.page, tab.page.locator('[data-testid="stMain"]')
     names = [f"2026112{n}-015500-7157e{n}" for n in range(6)]

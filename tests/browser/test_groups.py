@@ -43,6 +43,7 @@ def cancels_a_list(tab: Visit, server: Server) -> None:
     tab.fits()
 
 
+@pytest.mark.long
 def test_a_verdict_leads_to_the_progress_of_its_group_and_a_list_is_cancelled(browser: Browser, tmp_path: Path) -> None:
     cluster = Progressing()
     cluster.offsets["billing"][0] = 4

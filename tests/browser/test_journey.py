@@ -53,6 +53,7 @@ def test_one_id_is_a_card_with_its_fields_after_ctrl_enter(tab: Visit) -> None:
     tab.settle()
 
 
+@pytest.mark.long
 def test_many_ids_are_a_table_then_charts(tab: Visit) -> None:
     tab.go("/decode")
     paste(tab, log(40) + f"traceId={TRACE}\n")
@@ -63,6 +64,7 @@ def test_many_ids_are_a_table_then_charts(tab: Visit) -> None:
     expect(main).to_contain_text("1 trace ID (W3C, B3) in this text")
 
 
+@pytest.mark.long
 def test_text_without_an_id_says_what_an_id_is(tab: Visit) -> None:
     tab.go("/decode")
     main = tab.page.locator('[data-testid="stMain"]')
@@ -82,6 +84,7 @@ def test_text_without_an_id_says_what_an_id_is(tab: Visit) -> None:
     tab.settle()
 
 
+@pytest.mark.long
 def test_several_files_are_one_run(tab: Visit, tmp_path: Path) -> None:
     files = [tmp_path / f"app-{number}.log" for number in range(3)]
     for number, file in enumerate(files):
@@ -97,6 +100,7 @@ def test_several_files_are_one_run(tab: Visit, tmp_path: Path) -> None:
     expect(main).to_contain_text("1 of 4 files has no ID: readme.log.")
 
 
+@pytest.mark.long
 def test_a_chart_page_shows_the_latest_run(tab: Visit, example: str) -> None:
     tab.go("/decode")
     tab.page.get_by_role("button", name="Load an example").click()
@@ -111,6 +115,7 @@ def test_a_chart_page_shows_the_latest_run(tab: Visit, example: str) -> None:
         assert run_of(tab) == example, "the same input again is the run it had"
 
 
+@pytest.mark.long
 def test_a_page_without_a_scan_or_a_cluster_offers_an_example(tab: Visit) -> None:
     main = tab.page.locator('[data-testid="stMain"]')
     tab.go("/counters")
@@ -133,6 +138,7 @@ def test_a_link_to_the_open_page_looks_as_any_other(tab: Visit, example: str) ->
     assert opened.evaluate(look)[1] == "600", "the tab that is open is told apart"
 
 
+@pytest.mark.long
 def test_a_link_and_a_reload_show_the_same_run(tab: Visit, example: str) -> None:
     tab.go(f"/brokers?run={example}")  # the pages of the others are opened by their links in test_accessibility.py
     charts(tab)
@@ -159,6 +165,7 @@ def test_a_chart_page_without_a_run_says_what_to_do_and_of_one_that_is_gone_that
     expect(tab.page.locator('[data-testid="stMain"]')).to_contain_text("20200101-000000-abcdef")
 
 
+@pytest.mark.long
 def test_language_and_zone_go_into_the_link(tab: Visit, example: str) -> None:
     tab.go(f"/producers?run={example}&lang=en&zone=UTC")
     charts(tab)

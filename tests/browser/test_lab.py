@@ -13,6 +13,7 @@ from tests.browser.harness import NARROW, Console, Visit, visit
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.long
 def test_steps_by_keyboard_and_back_again(tab: Visit) -> None:
     page = tab.page
     tab.go("/lab?lang=en")
@@ -58,6 +59,7 @@ def test_a_phone_shows_every_step_without_scrolling_sideways(
         tab.check()
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("size", [(1280, 860), NARROW])
 def test_a_presenter_has_the_buttons_in_sight_and_esc_ends_it(
     browser: Browser, warm_console: Console, size: tuple[int, int]

@@ -99,6 +99,7 @@ def test_the_single_file_decodes_with_the_network_cut(browser: Browser, made: Pa
     page.context.close()
 
 
+@pytest.mark.long
 def test_it_says_what_the_command_says_in_two_languages_and_keeps_markup_as_text(browser: Browser, served: str) -> None:
     """A link to an ID, all public lines, and texts that a page may take for its own."""
     page = opened(browser, "about:blank", color_scheme="dark", viewport={"width": 390, "height": 800})
@@ -126,6 +127,7 @@ def test_it_says_what_the_command_says_in_two_languages_and_keeps_markup_as_text
     page.context.close()
 
 
+@pytest.mark.long
 def test_an_id_of_the_address_never_stands_above_the_card_of_the_sample(browser: Browser, served: str) -> None:
     """While the decoder loads the card of the sample would be taken for that of the ID, and it says "certain"."""
     held: list[Route] = []
@@ -154,6 +156,7 @@ def test_the_folder_is_small_as_it_is_served_and_asks_for_nothing_else(made: Pat
     assert not re.findall(r'(?:src|href)="https?:', page)
 
 
+@pytest.mark.long
 def test_the_page_is_the_same_for_the_same_sources(made: Path, tmp_path: Path) -> None:
     again = tmp_path / "rocketmq-ids"
     subprocess.run([sys.executable, "scripts/make_page.py", "--out", str(again)], cwd=ROOT, check=True)

@@ -126,6 +126,7 @@ def test_a_store_folder_is_read_without_a_large_package(installed: Path, tmp_pat
     assert told.returncode == 0 and '"found": true' in told.stdout, told.stderr
 
 
+@pytest.mark.long
 def test_a_cluster_is_asked_without_a_large_package(installed: Path, tmp_path: Path) -> None:
     queues = Queues({"Orders": 1})
     queues.put("Orders", 0, 0, ID, KEYS="k")

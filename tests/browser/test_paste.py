@@ -34,6 +34,7 @@ def test_what_is_pasted_is_decoded_at_once(tab: Visit, into: str) -> None:
     expect(tab.page.locator(".st-key-decode-now")).not_to_be_visible()  # the box is folded
 
 
+@pytest.mark.long
 def test_what_is_typed_is_decoded_at_a_pause_and_the_box_stays(tab: Visit) -> None:
     tab.go("/decode")
     page, box = tab.page, tab.page.locator("textarea").first
@@ -51,6 +52,7 @@ def test_what_is_typed_is_decoded_at_a_pause_and_the_box_stays(tab: Visit) -> No
     expect(page.locator(".st-key-decode-now")).not_to_be_visible()
 
 
+@pytest.mark.long
 def test_seven_thousand_pasted_lines_are_decoded_and_leave_the_box(tab: Visit) -> None:
     tab.go("/decode")
     paste(tab, lines(7_000))

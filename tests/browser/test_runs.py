@@ -46,6 +46,7 @@ def wait_for(runs: Runs, states: set[str], seconds: float, after: int = 0) -> Ru
     return found[0]
 
 
+@pytest.mark.long
 def test_a_scan_goes_on_when_its_browser_is_closed(browser: Browser, running: Console) -> None:
     runs = Runs(running.runs)
     with visit(browser, running.url) as tab:
@@ -149,6 +150,7 @@ def names_new_errors(tab: Visit, log: Path) -> None:
     expect(banner).to_have_count(0)
 
 
+@pytest.mark.long
 def test_files_are_followed_and_every_page_draws_itself_again(browser: Browser, running: Console, logs: Path) -> None:
     runs = Runs(running.runs)
     others = len(runs.list())

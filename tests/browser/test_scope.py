@@ -15,6 +15,7 @@ pytestmark = pytest.mark.browser
 MENU = ("Decode", "Incident", "Compare", "Message", "Consumer groups", "Store", "Scans", "Lab", "Help")
 
 
+@pytest.mark.long
 def test_a_host_travels_over_the_tabs_until_its_chip_is_closed(
     browser: Browser, console_without_spark: Console
 ) -> None:

@@ -225,6 +225,7 @@ def pages_over_a_packed_log(tab: Visit, run: str) -> None:
     expect(page.locator(".mq-lines li").first.locator("pre span")).to_have_count(4)  # three lines before it
 
 
+@pytest.mark.long
 def test_a_box_is_a_range_on_every_page_until_it_is_reset(browser: Browser, console_without_spark: Console) -> None:
     run = indexed_run(console_without_spark.runs, many_brokers(), "20261121-015500-71e71e", packed="0A2A0312").name
     lost = log(missing=range(500, 2_500))

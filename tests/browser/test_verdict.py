@@ -67,6 +67,7 @@ def report_opens_alone(tab: Visit) -> None:
     opened.close()
 
 
+@pytest.mark.long
 def test_the_worst_finding_is_first_and_leads_into_a_ticket(tab: Visit, example: str) -> None:
     tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab.go(f"/decode?run={example}&lang=en&zone=UTC")

@@ -32,6 +32,7 @@ IN_SIGHT = """(name) => {
 }"""
 
 
+@pytest.mark.long
 def test_labels_and_switches_fit_beside_the_menu(browser: Browser, warm_console: Console, example: str) -> None:
     with visit(browser, warm_console.url, size=(1024, 800)) as tab:
         tab.go(f"/decode?run={example}&lang=en")
@@ -51,6 +52,7 @@ def test_labels_and_switches_fit_beside_the_menu(browser: Browser, warm_console:
         tab.page.wait_for_function(IN_SIGHT, arg=".st-key-tab-open")
 
 
+@pytest.mark.long
 def test_times_below_the_strip_do_not_run_together_on_a_phone(browser: Browser) -> None:
     view, page = (
         View(words("en"), UTC, "UTC", "default", "light"),

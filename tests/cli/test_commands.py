@@ -179,6 +179,7 @@ def test_decode_has_the_same_rows_in_both_names_of_json(capsys: pytest.CaptureFi
     assert told[0] == told[1] and told[0].count("\n") == 2
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_scan_of_a_range_says_so_and_prints_the_seconds_that_one_waited(tmp_path: Path) -> None:
     lines = [f"2026-11-10 {hour}:37:25.000 msgId={ID} " for hour in ("22", "23")]

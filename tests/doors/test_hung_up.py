@@ -180,6 +180,7 @@ def test_the_index_of_lines_is_not_waited_for(by: By, served: str, door: Door, m
     assert soon(lambda: outcomes(door, "finding_lines") == ["call_gone"])
 
 
+@pytest.mark.long(first=1)
 def test_items_of_a_long_answer_are_not_made_any_more(served: str, door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     made, item_of = list[int](), texts.item_of
 

@@ -79,6 +79,7 @@ def test_codes_and_severities_of_the_contract_stay() -> None:
     assert order == [code for severity in SEVERITIES for code in CONTRACT[severity]]
 
 
+@pytest.mark.long(first=5)
 @pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
 def test_its_incident_proves_a_rule(rule: Rule, tmp_path: Path) -> None:
     name, _, variant = rule.incident.partition("/")
@@ -107,6 +108,7 @@ def test_all_words_belong_to_a_rule() -> None:
         assert set(said.table("also.")) == {name for rule in RULES.values() for name in rule.also}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_findings_of_other_stores_are_as_their_rules_declare(tmp_path: Path) -> None:
     proving = {rule.incident for rule in RULES.values() if rule.of_store}

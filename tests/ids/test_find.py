@@ -350,6 +350,7 @@ def long_line(pieces: int) -> Iterator[str]:
         yield head + ". word " * ((100_000 - len(head)) // 7) + "." * ((100_000 - len(head)) % 7)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_one_line_of_40_mb_is_read_in_bounded_memory() -> None:
     tracemalloc.start()

@@ -555,6 +555,7 @@ def is_let_through(line: str) -> bool:
     return bool(may_have_time(begin, begin + np.uint64(len(line.encode())), np.array(elapsed_of(line), np.int64)))
 
 
+@pytest.mark.long(first=6)
 @pytest.mark.parametrize("seed", range(20))
 def test_a_fast_reading_equals_a_slow_one_on_random_lines(seed: int) -> None:
     r = random.Random(seed)

@@ -70,6 +70,7 @@ def test_the_ids_of_a_process_together_are_read_right() -> None:
     assert told == {}
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("zone", ["+00:00", "+08:00", "-05:00"])
 def test_a_line_with_a_born_timestamp_dates_its_id_whatever_zone_is_given(zone: str) -> None:
     told = {}
@@ -85,6 +86,7 @@ def test_a_line_with_a_born_timestamp_dates_its_id_whatever_zone_is_given(zone: 
     assert told == {}
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("zone", ["+00:00", "+08:00"])
 def test_one_id_has_one_instant_in_the_logs_of_its_producer_and_its_consumer(zone: str) -> None:
     told = {}

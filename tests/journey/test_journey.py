@@ -566,6 +566,7 @@ def test_what_a_record_holds_in_place_of_times_is_no_time() -> None:
     assert codes(made) == ["generated", "stored"] and made.events[1].at_ms is None and not made.conflicts
 
 
+@pytest.mark.long
 def test_ten_thousand_random_lines_kill_nothing() -> None:
     chance = random.Random(7)
     pieces = [

@@ -84,6 +84,7 @@ def ms(moment: datetime | None) -> int | None:
 LOGS = [log for log in logs.everything(7) if not log.name.endswith(("shuffled", "crlf", "no final newline"))]
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.name)
 def test_every_id_is_at_its_byte_in_its_line_with_its_time(log: logs.Log, tmp_path: Path) -> None:
     path = tmp_path / "a.log"
@@ -127,6 +128,7 @@ def test_a_client_of_5_x_has_the_times_of_its_row(tmp_path: Path) -> None:
         assert (min(own), max(own)) == (ms(row["first_sent_at"]), ms(row["last_sent_at"]))
 
 
+@pytest.mark.long(first=3)
 @pytest.mark.parametrize("name", [*PACKERS, *ARCHIVES, "log"])
 def test_lines_of_packed_files_are_those_of_the_plain_one(name: str, tmp_path: Path) -> None:
     make: Callable[[bytes], bytes] = PACKERS.get(name) or (lambda data: ARCHIVES[name]() if name in ARCHIVES else data)

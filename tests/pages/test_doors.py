@@ -25,6 +25,7 @@ MOST = 400  # links that are followed of a log, evenly over it
 LONG = 500_000  # characters of a log, about: tests of the scan read all of it
 
 
+@pytest.mark.long(first=3)
 @pytest.mark.parametrize(("name", "zone"), [(name, ZONES[number % 2]) for number, name in enumerate(LOGS)], ids=str)
 def test_page_csv_and_link_say_what_decode_says(name: str, zone: tuple[str, Any]) -> None:
     whole, last = LOGS[name]

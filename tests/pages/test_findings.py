@@ -136,6 +136,7 @@ def test_a_run_from_before_the_findings_says_so(run: str, open_page: Open) -> No
 CASES = [name for name in sorted(incidents.STORIES) if name != "healthy"]
 
 
+@pytest.mark.long(first=6)
 @pytest.mark.parametrize("name", CASES)
 def test_the_evidence_of_every_incident_is_said_in_words(tmp_path: Path, name: str) -> None:
     run = judged(tmp_path, "\n".join(incidents.Incident(name, None, 3, AT - timedelta(days=1), UTC).lines()))
@@ -151,6 +152,7 @@ def test_the_evidence_of_every_incident_is_said_in_words(tmp_path: Path, name: s
             assert table is None or all(one in table for one in evidence["ids"])
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_reports_hold_subjects_ids_advice_and_versions(tmp_path: Path, lang: str) -> None:
     run = judged(tmp_path, two_at_once())
@@ -334,6 +336,7 @@ def severities(app: AppTest) -> list[str]:
     return list(switch.options)
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize(
     ("lang", "line", "more"),
     [
@@ -362,6 +365,7 @@ def test_at_most_three_kinds_are_said_and_the_rest_is_counted(tmp_path: Path, op
     assert len(said) == 3 and "Besides: 9 warnings and 2 notes" in labels, "17 findings, 6 of them said"
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize(
     ("found", "said"),
     [
@@ -459,6 +463,7 @@ def reports(run: Run, lang: str, zone: str) -> list[str]:
     return [report.markdown(run, view), report.html(run, view)]
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize(
     ("lang", "title", "said"),
     [("en", "Possible crash loop", "which looks like a crash loop"), ("zh", "疑似反复崩溃", "疑似反复崩溃")],

@@ -105,6 +105,7 @@ def titles(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return called
 
 
+@pytest.mark.long(first=2)
 @pytest.mark.parametrize(
     ("page", "query", "title"),
     [

@@ -130,6 +130,7 @@ def test_each_axis_has_the_unit_of_its_own_numbers(speed: int, units: tuple[str,
     assert (figure.layout.yaxis.title.text, figure.layout.yaxis2.title.text) == units
 
 
+@pytest.mark.long(first=2)
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize(
     ("lines", "why"),

@@ -12,6 +12,7 @@ NUMBERS = ("page", "rows", "keep", "delete_at", "offset", "at", "queue", "findin
 HOSTILE = ("inf", "-inf", "nan", "1e400", "-1", "0", "9" * 5_000, "1.5", "²", "", " 7", "x")
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("page", ["brokers", "fate", "lines", "findings", "runs"])
 def test_no_number_of_a_link_fails_a_page(open_page: Open, run: str, page: str) -> None:
     for value in HOSTILE:

@@ -78,6 +78,7 @@ def test_rows_of_some_hosts_and_sums_of_all(folder: Path, processes: pd.DataFram
     assert (whole.first, whole.last) == (processes["first_sent_at"].min(), processes["first_sent_at"].max())
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("seed", range(6))
 def test_groups_that_are_not_read_change_nothing(seed: int, processes: pd.DataFrame, tmp_path: Path) -> None:
     """Columns with one value, with none, and with values that rise: what is skipped by statistics is all the same."""
@@ -148,6 +149,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_tables, "FIRST_ROWS", 2)
 
 
+@pytest.mark.long(first=3)
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("page", ["producers", "counters", "findings", "runs", "brokers"])
 def test_pages_of_a_large_run_open(

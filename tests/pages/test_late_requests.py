@@ -27,6 +27,7 @@ PAGES = [
 ]
 
 
+@pytest.mark.long(first=2)
 @pytest.mark.parametrize("page", ["", *PAGES])
 def test_its_values_stay_out_of_the_address(page: str, open_page: Callable[..., AppTest], run: str) -> None:
     app = open_page(page, run=run)

@@ -121,6 +121,7 @@ def test_lines_that_may_be_of_several_messages_are_counted_alone(open_page: Open
     assert "by process" not in page and "Last in the lines" not in page
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_what_is_being_loaded_is_named(open_page: Open, tmp_path: Path, lang: str) -> None:
     """The style shows it while the script runs: what was here before is grey meanwhile."""

@@ -43,6 +43,7 @@ def test_scans_are_listed_with_what_they_say_of_themselves(scans: Runs, open_pag
     assert not app.exception and not app.error and "orders.log" in shown(app)
 
 
+@pytest.mark.long(first=3)
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("name", [FIRST, SECOND, STORE])
 def test_each_page_shows_them(name: str, page: str, scans: Runs, open_page: Callable[..., AppTest]) -> None:

@@ -66,6 +66,7 @@ def test_every_page_opens_without_anything_there(open_page: Open, page: str, lan
     assert app.title[0].value
 
 
+@pytest.mark.long(first=2)
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("page", ["producers", "counters", "brokers", "runs"])
 def test_every_chart_page_shows_a_finished_run(open_page: Open, run: str, page: str, lang: str) -> None:
@@ -182,6 +183,7 @@ def test_after_an_error_the_next_text_counts_not_the_address(open_page: Open) ->
     assert "2 IDs" in shown(press(app, "Decode")) and not app.error
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("label", ["Load an example", "a SendResult line", "a MessageExt line", "an incident log"])
 def test_every_example_decodes(open_page: Open, label: str) -> None:
     app = press(open_page(), label)
@@ -311,6 +313,7 @@ def test_an_id_that_a_line_break_cuts_in_two_is_shown_whole(open_page: Open) -> 
     assert UNIQ in shown(press(app, "Decode")) and not app.error
 
 
+@pytest.mark.long
 def test_what_is_cut_says_so_in_the_sentence_and_on_the_buttons(open_page: Open) -> None:
     app = open_page()
     app.text_area[0].set_value("".join(f"x {UNIQ[:-4]}{n:04X}\n" for n in range(5_200)))
@@ -320,6 +323,7 @@ def test_what_is_cut_says_so_in_the_sentence_and_on_the_buttons(open_page: Open)
     assert labels == ["CSV, first 5,000", "JSON Lines, first 5,000"]
 
 
+@pytest.mark.long
 def test_a_long_text_is_taken_out_of_the_box_and_stays_decoded(open_page: Open) -> None:
     app = open_page()
     app.text_area[0].set_value("".join(f"order 4711 was paid, msgId={UNIQ[:-4]}{n:04X}\n" for n in range(4_000)))

@@ -24,6 +24,7 @@ Open = Callable[..., AppTest]
 LINES = "".join(f"msgId=AC110001473C7D4991AD336AEA57{n:04X}\n" for n in range(30))
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_finished_scans_are_shown_new_ones_are_refused_in_a_sentence_until_it_is_back(
     open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang: str

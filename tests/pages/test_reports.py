@@ -156,6 +156,7 @@ def test_every_colour_of_a_picture_follows_the_theme() -> None:
     assert "fill:var(--k" in shown and not re.search("(fill|stroke):#", shown)
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize(("name", "variant"), [("clock_back", "two_seconds"), ("missing_ids", "an_outage")])
 def test_a_report_opens_without_a_network_in_either_theme_and_on_paper(

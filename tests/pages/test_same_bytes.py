@@ -46,6 +46,7 @@ def said(name: str, zone: str, form: str) -> bytes:
     return run("decode", "--format", form, "--zone", zone, "--at", NOW, text=INPUTS[name]).stdout
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize(
     ("name", "zone"), list(zip(INPUTS, cycle(["+08:00", "-03:30", "America/New_York"]), strict=False))
 )

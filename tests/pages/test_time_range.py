@@ -582,6 +582,7 @@ def test_the_next_wrap_of_a_range_is_counted_from_its_last_id(open_page: Open, i
 # ---- gaps that a range cuts
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("length", [2, 2.1, 0.26])  # up to its middle, from its middle on, inside of it
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_all_pages_count_a_gap_that_the_range_cuts(open_page: Open, indexed: Run, lang: str, length: float) -> None:

@@ -238,6 +238,7 @@ def in_xz(head: bytes, megabytes: int, filling: bytes = b"\0") -> bytes:
     return b"".join([packer.compress(head), *(packer.compress(piece) for _ in range(megabytes)), packer.flush()])
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize(
     ("name", "make"),
     [
@@ -332,6 +333,7 @@ def zip_end(entries: int) -> bytes:
     return struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, entries & 0xFFFF, entries & 0xFFFF, entries * 47, 0, 0)
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("kind", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, zipfile.ZIP_DEFLATED])
 def test_a_member_of_a_zip_is_unpacked_piece_by_piece(kind: int, laid_out: Say) -> None:
     """Less than 1 KiB of bzip2 became gigabytes in the server: zipfile unpacks all that it has read."""

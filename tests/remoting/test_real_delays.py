@@ -82,6 +82,7 @@ def until(ask: Callable[[], Any], wanted: Any) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.long(first=1)
 def test_what_is_late_and_what_no_queue_has_yet(alone: OneBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     """A retry and delayed messages while nothing delivers them; then delivered, but in no queue and no index yet."""
     monkeypatch.setattr(delayed, "SLACK_MS", 0)

@@ -120,6 +120,7 @@ def test_the_document_has_each_case() -> None:
     assert "\n".join([HEAD, "|---|---|---|---|---|", *rows]) in DOCUMENT.read_text(encoding="utf-8")
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.java
 @pytest.mark.timeout(240)
 def test_mqadmin_and_the_verdict_say_so(alone: OneBroker) -> None:

@@ -117,6 +117,7 @@ def test_the_crc_is_zlibs() -> None:
         assert int(found) == zlib.crc32(raw[3:])
 
 
+@pytest.mark.long
 def test_the_real_store(real: Path) -> None:
     tables = scanned(real)
     assert topics(tables) == topics_by_walk(real)
@@ -238,6 +239,7 @@ def test_a_body_that_was_damaged_is_counted_and_named(real: Path, tmp_path: Path
     assert sum(row["messages"] for row in topics(tables)) == 4_545
 
 
+@pytest.mark.long
 def test_bytes_inside_a_body_that_look_like_a_record_are_not_counted(tmp_path: Path) -> None:
     def record(number: int, body: bytes) -> Record:
         key = f"0A00000100FF18B4AAC20000000A{number:04X}"

@@ -139,6 +139,7 @@ def test_the_greatest_offset_there_is_has_its_instant_too(on_disk: Write) -> Non
 # ---- the same whatever the split, the order, the tasks
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("seed", range(3))
 def test_ties_equal_the_twin_at_every_split_size(seed: int, on_disk: Write) -> None:
     data = tied(seed)
@@ -174,6 +175,7 @@ def test_the_order_of_lines_and_of_facts_does_not_matter(seed: int, on_disk: Wri
             assert table.sort_by(by).to_pylist() == want[name].to_pylist()
 
 
+@pytest.mark.long
 def test_more_brokers_and_minutes_than_the_kernel_keeps_at_once(on_disk: Write) -> None:
     r = random.Random(1)
     lines = [

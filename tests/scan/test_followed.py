@@ -81,6 +81,7 @@ KINDS: dict[str, Callable[[], logs.Log]] = {
 }
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_tables_are_those_of_a_scan_at_any_moment(kind: str, tmp_path: Path) -> None:
     """Logs are cut anywhere, renamed, and followed by processes that are killed; a batch may come twice."""
@@ -163,6 +164,7 @@ def test_wherever_its_batches_end_a_log_has_one_year(cut: int, tmp_path: Path) -
     assert {row["host"]: row["month"] for row in rows} == {"10.10.10.10": "2025-03", "10.10.10.11": "2025-03"}
 
 
+@pytest.mark.long
 def test_older_ids_go_and_the_tables_are_those_of_the_bytes_that_are_kept(tmp_path: Path) -> None:
     folder, data = tmp_path / "logs", logs.honest(3).data
     folder.mkdir()

@@ -46,6 +46,7 @@ from tests.scan.packing import (
 __all__ = ["plain"]
 
 
+@pytest.mark.long(first=9)
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("name", ARCHIVES)
 def test_an_archive_has_a_row_for_each_member(name: str, split: int, plain: Tables, tmp_path: Path) -> None:
@@ -256,6 +257,7 @@ def test_a_bomb_takes_time_but_no_memory(tmp_path: Path) -> None:
 COUNTS = ("ids", "refused", "lookalikes", "trace_ids")
 
 
+@pytest.mark.long(first=4)
 @pytest.mark.parametrize("name", [*PACKERS, *ARCHIVES])
 def test_no_damage_stops_a_scan(name: str, tmp_path: Path) -> None:
     """Bytes changed, lost and put in, at random: every file gets its row, and the file after it is counted.
@@ -350,6 +352,7 @@ def _many_names(count: int, content: bytes = ZEROS[: 1 << 18]) -> bytes:
     return one[:start] + directory + one[end : end + 8] + sizes + one[end + 20 :]
 
 
+@pytest.mark.long(first=3)
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_read_up_to_the_limit(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its refusal has both sizes, what was read counts, and nothing is held or written."""

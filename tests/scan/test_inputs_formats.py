@@ -49,6 +49,7 @@ def parquet(columns: dict[str, Any], **options: Any) -> bytes:
     return out.getvalue()
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.dictionary(pa.int32(), pa.string())])
 def test_a_parquet_column_of_lines_has_the_tables_of_the_log(kind: pa.DataType, split: int, tmp_path: Path) -> None:
@@ -183,6 +184,7 @@ def repeated(shape: str, rows: int, text: str) -> pa.Array:
     return pa.StructArray.from_arrays([lists], ["x"]) if shape == "list in struct" else lists
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 @pytest.mark.parametrize("shape", ["list", "struct", "list in struct", "one list"])
 def test_a_long_value_repeated_in_lists_takes_no_memory(shape: str, tmp_path: Path) -> None:
@@ -311,6 +313,7 @@ MESSAGES = [
 ]
 
 
+@pytest.mark.long(first=3)
 @pytest.mark.parametrize("split", [211, 1 << 30])
 @pytest.mark.parametrize("write", [as_docker, as_kubernetes, as_elastic, as_nested, as_csv])
 @pytest.mark.parametrize("message", MESSAGES)

@@ -76,6 +76,7 @@ def test_what_the_usual_commands_pack_is_read(command: list[str], plain: Tables,
     assert same(scanned(written(tmp_path, "a", packed)), plain, ["files", "refused", "lookalikes"]) == []
 
 
+@pytest.mark.long(first=5)
 @pytest.mark.parametrize("name", PACKERS)
 @pytest.mark.parametrize("cut", [0.5, 0.9])
 def test_of_a_cut_file_all_that_unpacks_is_counted(name: str, cut: float, tmp_path: Path) -> None:
@@ -126,6 +127,7 @@ WIDE = [
 WIDE += [(encoding, True, split) for encoding in ("utf-32-le", "utf-32-be") for split in (*SPLITS, 1001)]
 
 
+@pytest.mark.long(first=4)
 @pytest.mark.parametrize(("encoding", "mark", "split"), WIDE)
 def test_wide_letters_are_read_exactly(encoding: str, mark: bool, split: int, tmp_path: Path) -> None:
     text = "2026-03-10 消息 订单已发送 " + LOG[: HALF if split > 64 else 9000].decode("latin-1")
@@ -150,6 +152,7 @@ def test_text_with_zeros_is_not_taken_for_wide_letters(text: bytes) -> None:
     assert kind_of(text[:512]) == "plain"
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("encoding", ["gbk", "gb18030", "utf-8", "utf-8-sig"])
 @pytest.mark.parametrize("split", [61, 4096, 1 << 30])
 def test_chinese_text_around_ids_hides_none(encoding: str, split: int, tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from idcore.base.temporary import PREFIX
 
 COMMAND = [sys.executable, "-m", "idcore", "scan", "--out", "out"]
@@ -32,6 +34,7 @@ def test_standard_input_cannot_be_read_twice(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (2, "idcore: - (standard input) may be given only once\n")
 
 
+@pytest.mark.long
 def test_an_interrupt_while_standard_input_is_read_leaves_nothing(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()

@@ -220,6 +220,7 @@ def test_stores_that_cannot_be_reached_are_named() -> None:
         assert found.path == uri and found.error and "\n" not in str(found.error)
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.usefixtures("java")
 def test_the_command_reads_all_of_it_on_spark(bucket: str, tmp_path: Path) -> None:

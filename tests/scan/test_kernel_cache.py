@@ -43,6 +43,7 @@ def archive(folder: Path, added: str = "") -> Path:
     return path
 
 
+@pytest.mark.long
 def test_two_archives_of_the_same_sources_share_their_compiled_kernels(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     first, second = archive(tmp_path / "app-1"), archive(tmp_path / "app-2")
@@ -51,6 +52,7 @@ def test_two_archives_of_the_same_sources_share_their_compiled_kernels(tmp_path:
     assert ask(PACKAGE.parent, cache)[1:] == ["1", "0"]
 
 
+@pytest.mark.long
 def test_a_kernel_is_compiled_anew_when_any_source_has_changed(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     ask(archive(tmp_path / "app-1"), cache)

@@ -70,6 +70,7 @@ def plain(tables: dict[str, pa.Table]) -> dict[str, list[dict[str, object]]]:
     }
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("form", ["plain", "gzip", "utf-16"])
 def test_the_tables_are_those_of_a_file_with_only_these_lines(log: Path, tmp_path: Path, form: str) -> None:
     begin, end = b"2026-10-20 09:50:20", b"2026-10-20 09:50:41.5"

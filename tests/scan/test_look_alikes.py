@@ -125,6 +125,7 @@ def test_what_only_looks_like_an_id_is_no_host_and_no_process(kind: str, on_disk
             assert text[row["byte"] :].startswith(row["sample"])
 
 
+@pytest.mark.long(first=6)
 @pytest.mark.parametrize("kind", KINDS)
 def test_real_ids_among_them_are_kept_and_decode_says_the_same(kind: str, on_disk: Write) -> None:
     text = "\n".join(mixed(kind, 300))
@@ -160,6 +161,7 @@ def test_a_name_of_something_else_takes_no_id_of_a_known_client() -> None:
         assert token.disowned and judge(token).best is not None
 
 
+@pytest.mark.long(first=3)
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "sign" not in kind])
 def test_it_is_the_same_however_an_input_is_cut_packed_or_sorted(kind: str, tmp_path: Path) -> None:
     lines = [f"{line}\n" for line in mixed(kind, 300)]
@@ -309,6 +311,7 @@ SIGNS = [
 ]
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("case", ["strict", "lookalikes", "any"])
 def test_kernel_decode_and_twin_say_the_same_of_every_name(case: Case, on_disk: Write) -> None:
     r = random.Random(5)
@@ -419,6 +422,7 @@ def test_a_comparison_leaves_out_what_each_input_shows_to_be_none(tmp_path: Path
     assert any(row.new for row in compare([str(before)], [str(after)], any_case=True))
 
 
+@pytest.mark.long(first=3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_page_and_the_command_say_the_same_and_take_it_back_on_request(
     kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -58,6 +58,7 @@ def test_an_id_and_its_process_have_one_client(text: str, code: str, on_disk: Ca
     assert list(names(text, on_disk).values()) == [({code}, {code})]
 
 
+@pytest.mark.long(first=3)
 @pytest.mark.parametrize("name", LOGS)
 def test_the_clients_of_real_logs_have_one_name(name: str, on_disk: Callable[..., str]) -> None:
     for process, (by_decode, by_scan) in names(LOGS[name][0], on_disk).items():

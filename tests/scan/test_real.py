@@ -36,6 +36,7 @@ def log() -> bytes:
     return gzip.decompress((VECTORS / "real.log.gz").read_bytes())
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("split", [700, 65_536, 1 << 30])
 def test_the_counts_are_those_of_the_truth(split: int, log: bytes, on_disk: Write) -> None:
     path = on_disk(log, "real.log")

@@ -161,6 +161,7 @@ def scanned(path: str) -> Counter[tuple[object, ...]]:
     return seen + Counter({("refused", "trace_id"): tables["files"]["trace_ids"].to_pylist()[0]})
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("seed", range(2))
 def test_the_kernel_judges_every_token_as_identify_does(seed: int, on_disk: Callable[..., str]) -> None:
     pick = random.Random(seed)
@@ -170,6 +171,7 @@ def test_the_kernel_judges_every_token_as_identify_does(seed: int, on_disk: Call
         assert scanned(on_disk(line.encode(), f"{number}.log")) == unmasked(read(line)), line
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("seed", range(2))
 def test_the_kernel_passes_over_what_a_mask_cuts_as_the_finder_does(seed: int, on_disk: Callable[..., str]) -> None:
     pick = random.Random(seed)

@@ -50,6 +50,7 @@ OF_EACH_KIND = [
 STRETCHES = ((0, 5, 0, 4096), (20, 300, 40, WHOLE), (0, 1 << 12, 1 << 12, 4096))  # and the size of a split
 
 
+@pytest.mark.long(first=3)
 @pytest.mark.parametrize("log", OF_EACH_KIND, ids=lambda log: log.name)
 def test_every_table_equals_the_twin_at_every_split_size(log: Log, on_disk: Write) -> None:
     path = on_disk(log.data)
@@ -64,6 +65,7 @@ def test_every_table_equals_the_twin_at_every_split_size(log: Log, on_disk: Writ
         assert same(found, whole) == []
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("number", range(len(OF_ONE_SEED)), ids=lambda number: OF_ONE_SEED[number].name)
 def test_keys_that_are_judged_in_stretches_give_the_same_tables(
     number: int, on_disk: Write, monkeypatch: pytest.MonkeyPatch
@@ -84,6 +86,7 @@ def test_planted_tracks_and_chains_are_found(log: Log, on_disk: Write) -> None:
     assert {pid: found[pid]["chains"] for pid in log.chains} == log.chains
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("split", [1, 7, 31, 64])
 def test_the_smallest_splits(split: int, on_disk: Write) -> None:
     for seed in (2, 3) if split > 1 else (2,):  # without look-alikes, of which the twin knows nothing
@@ -92,6 +95,7 @@ def test_the_smallest_splits(split: int, on_disk: Write) -> None:
         assert differences(scan(path, split=split), expect(path, data)) == []
 
 
+@pytest.mark.long
 def test_every_alignment_of_one_id(on_disk: Write) -> None:
     one = logs.uniq(0x0A000000, 7, logs.JAVA, 1000, 0)
     six = logs.uniq6(1 << 120, 7, logs.JAVA, 1000, 1)
@@ -106,6 +110,7 @@ def test_every_alignment_of_one_id(on_disk: Write) -> None:
             assert differences(scan(path, split=split), want) == [], (padding, split)
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("seed", range(2))
 def test_chains_follow_the_rule_to_the_letter(seed: int, on_disk: Write) -> None:
     data = logs.any_counters(seed, 25).data
@@ -113,6 +118,7 @@ def test_chains_follow_the_rule_to_the_letter(seed: int, on_disk: Write) -> None
     assert differences(scan(path, split=(WHOLE, 5000)[seed % 2]), expect(path, data)) == []
 
 
+@pytest.mark.long
 def test_the_order_of_files_and_lines_does_not_matter(on_disk: Write) -> None:
     parts = {on_disk(log.data, f"f{i}.log"): log.data for i, log in enumerate(everything(3)[:6:2])}
     want = twin.tables(parts, SHANGHAI, AT)
@@ -270,6 +276,7 @@ PIECES = st.one_of(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pieces=st.lists(PIECES, max_size=12), split=st.sampled_from([1, 5, 33, 64, 1000]))
 def test_any_text_at_all(pieces: list[str], split: int, on_disk: Write) -> None:

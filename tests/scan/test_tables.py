@@ -95,6 +95,7 @@ def long_life(seed: int) -> Log:
     )
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize(("made", "seed"), [(long_life, 1), (logs.mixed, 3), (logs.shared, 3), (logs.restarts, 3)])
 def test_counters_are_true_ids_at_their_unrolled_positions(
     made: Callable[[int], Log], seed: int, on_disk: Write
@@ -216,6 +217,7 @@ def test_distribution_is_equal_bins_over_each_broker(on_disk: Write) -> None:
             assert (row["ids"], row["distinct"]) == (len(inside), len(set(inside)))
 
 
+@pytest.mark.long
 def test_a_refused_sample_stands_where_it_says_and_was_refused_for_that(on_disk: Write) -> None:
     named = "".join(f"sign=8D36152C1D36B1EB017664610EC{n:05X}\n" for n in range(20)).encode()
     data = logs.mixed(12).data + named + named

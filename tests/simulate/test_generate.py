@@ -156,6 +156,7 @@ def test_the_same_seed_gives_the_same_lines() -> None:
     assert text != list(other.log(500))
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_a_log_holds_what_its_truth_says(seed: int) -> None:
     lines = 10_000

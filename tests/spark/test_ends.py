@@ -38,6 +38,7 @@ def test_wrong_usage_still_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "--overwrite" in capsys.readouterr().err
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_cancels_and_leaves_nothing(tmp_path: Path, how: signal.Signals) -> None:
@@ -96,6 +97,7 @@ print(json.dumps([ended.state, problem, half, left, again.state, again.ids, foll
 """
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("spark")
 @pytest.mark.timeout(300)
 def test_a_java_that_is_killed_fails_its_scan_which_begins_again_with_another_and_no_process_stays(

@@ -166,6 +166,7 @@ def driver(cluster: Cluster, log: Path, local: Local, tmp_path_factory: pytest.T
         running.kill()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_path_that_only_the_driver_sees_is_named_with_the_worker(
     cluster: Cluster, driver: Driver, tmp_path: Path
@@ -180,6 +181,7 @@ def test_a_path_that_only_the_driver_sees_is_named_with_the_worker(
     assert told[0].endswith("; the path must lead every worker to the same file")
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_files_are_followed_on_a_cluster(log: Path, cluster: Cluster, driver: Driver, tmp_path: Path) -> None:
     data, folder = log.read_bytes(), tmp_path / "logs"
@@ -262,6 +264,7 @@ except Cancelled:
 """
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_connect_server_writes_the_same_tables_tells_how_far_it_is_and_stops_when_told(
     log: Path, local: Local, tmp_path: Path

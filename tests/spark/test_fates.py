@@ -330,6 +330,7 @@ def test_what_pop_consumers_hold_has_the_fate_that_the_rule_gives_it_alone(name:
     assert seen >= {("pop-hangs", "handed_out")} | (acknowledged if archive == "poplog" else set())
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("part", ["running", "stopped"])
 def test_lite_and_light_topics_have_the_fates_of_a_single_look_up(part: str, tmp_path: Path) -> None:
@@ -357,6 +358,7 @@ def test_lite_and_light_topics_have_the_fates_of_a_single_look_up(part: str, tmp
     assert not {key for key in seen if key[:2] == ("Parent", "chats")}, "it never reads the queue of the parent"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("here")
 def test_the_tables_are_the_same_at_any_split(made: Made, real: Path, traced: Path) -> None:
     for root, sizes in ((made[0], (40_001,)), (real, (300_007,)), (traced, (30_011,))):
@@ -365,6 +367,7 @@ def test_the_tables_are_the_same_at_any_split(made: Made, real: Path, traced: Pa
             assert tables(root, size) == (whole, total), size
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("here")
 def test_messages_that_a_subscription_excludes_are_filtered(traced: Path, tmp_path: Path) -> None:
     """By the text of the tag: of odd tags, of messages without one, without a msgId, with copies, and with traces."""
@@ -498,6 +501,7 @@ def damage(root: Path, record: Record, part: bytes = b"") -> None:
     path.write_bytes(raw)
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("hurt", ["a retry", "the end", "no copy"])
 def test_damage_takes_the_verdict_consumed_from_groups_whose_copies_it_hides(
@@ -564,6 +568,7 @@ def test_a_group_lacks_copies_where_its_queues_do_not_show_that_there_were_none(
     assert lacking(home) == every and lacking() == nobody
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("here")
 def test_rows_that_are_too_many_for_memory_are_all_in_files(
     traced: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -617,6 +622,7 @@ def test_registered_groups_without_any_offset_are_named(made: Made, tmp_path: Pa
         assert said == [{"n": len(names), "names": ", ".join(names)}]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("spark")
 def test_a_scan_on_spark_writes_all_three_tables_and_says_of_what(traced: Path, tmp_path: Path) -> None:
     root = Path(shutil.copytree(traced, tmp_path / "store"))
@@ -671,6 +677,7 @@ def test_attempts_have_every_outcome(traced: Path) -> None:
     assert set(whole["attempts"]["outcome"].to_pylist()) == outcomes
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("here")
 def test_of_very_many_traces_the_newest_part_is_read(traced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, _ = tables(traced)

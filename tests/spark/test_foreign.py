@@ -115,6 +115,7 @@ _CALLS = [
 ]
 
 
+@pytest.mark.long
 def test_nobody_but_java_calls_python(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Java calls who follows at a port: whoever came there was taken for Java, and gave it what it should have read."""
     folder, out, stop = tmp_path / "logs", tmp_path / "out", threading.Event()

@@ -38,6 +38,7 @@ def with_jars(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IDCORE_KAFKA_JARS", str(jars.folder(jars.SPARK_KAFKA)))
 
 
+@pytest.mark.long
 def test_a_topic_is_followed_through_a_kill_and_ends_as_a_scan(java: None, with_jars: None, tmp_path: Path) -> None:
     lines = [line.decode() for line in logs.honest(1).data.split(b"\n") if line]
     pieces, out = [lines[n::4] for n in range(4)], tmp_path / "out"
@@ -138,6 +139,7 @@ def test_the_oldest_files_go_where_all_are_too_large(
     assert left[-1].read_bytes().splitlines()[-1] == f"{39:049}".encode()
 
 
+@pytest.mark.long
 def test_all_files_of_many_partitions_stay_bounded(
     with_jars: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -156,6 +156,7 @@ def test_a_cancelled_scan_frees_its_cores(tmp_path: Path) -> None:
     assert time.monotonic() - began < 30  # alone it takes two; behind the first scan it would be the rest of that
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("spark")
 def test_a_paste_comes_back_while_a_large_scan_is_at_work(tmp_path: Path) -> None:
     log, paste = made(tmp_path, 1_000_000), made(tmp_path, 10, "b.log")
@@ -328,6 +329,7 @@ def test_the_summary_names_the_zone_as_every_table_does(tmp_path: Path) -> None:
         assert (told["zone"], told["zone_name"]) == (text, name)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("spark")
 def test_the_next_server_follows_on_what_one_followed_if_its_owner_may(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

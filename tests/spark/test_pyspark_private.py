@@ -93,6 +93,7 @@ print(json.dumps([made["ids"], session.session().process.poll()]))
 """
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("spark")
 def test_without_its_server_and_its_setting_spark_is_started_by_its_scripts_and_forks_workers_itself(
     tmp_path: Path,

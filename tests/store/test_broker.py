@@ -116,6 +116,7 @@ def test_it_goes_on_where_we_ended_and_our_broker_writes_the_same_bytes(made: Ma
     assert different == []
 
 
+@pytest.mark.long(first=1)
 def test_after_a_clean_stop_both_stores_are_the_same(made: Made) -> None:
     made.broker.stop()
     with StoreFolder(made.store) as store:

@@ -16,6 +16,7 @@ from tests.store.real_broker import LONG_MOST, QUERY, VIEW, RealBroker
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.timeout(300)]
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("name", BROKERS)
 def test_the_broker_serves_every_record_of_the_lab_by_both_ids(tmp_path: Path, name: str, loopback_agent: Path) -> None:
     told = play(Story.of(".".join(STEPS)), tmp_path / "stores")

@@ -116,6 +116,7 @@ def test_pieces_in_a_folder_of_the_logs_name_are_told_theirs(small: Path) -> Non
     assert f"rename it to {FIRST}" in str(caught.value)
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize("window", [91, 128, 1_000])
 def test_what_lies_across_the_border_of_a_window_is_found(
     small: Path, window: int, monkeypatch: pytest.MonkeyPatch
