@@ -93,13 +93,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def leave_long_out(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of a test marked `long` its first cases stay, or none. Who names a folder or a test has all of it."""
-    cases: Counter[str] = Counter()
+    """Leaves out each test marked `long`, but for its `first` cases or, of `cases`, those that are not among them.
+
+    Who names a folder or a test has all of it.
+    """
+    seen: Counter[str] = Counter()
     lists: tuple[list[pytest.Item], list[pytest.Item]] = ([], [])
     for item in items:
-        mark, name = item.get_closest_marker("long"), item.nodeid.split("[")[0]
-        cases[name] += 1
-        lists[mark is not None and cases[name] > mark.kwargs.get("first", 0)].append(item)
+        name, _, case = item.nodeid.removesuffix("]").partition("[")
+        seen[name] += 1
+        long = [
+            case in mark.kwargs["cases"] if "cases" in mark.kwargs else seen[name] > mark.kwargs.get("first", 0)
+            for mark in item.iter_markers("long")
+        ]
+        lists[any(long)].append(item)
     items[:] = lists[False]
     config.hook.pytest_deselected(items=lists[True])
 

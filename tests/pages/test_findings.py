@@ -152,7 +152,7 @@ def test_the_evidence_of_every_incident_is_said_in_words(tmp_path: Path, name: s
             assert table is None or all(one in table for one in evidence["ids"])
 
 
-@pytest.mark.long(first=1)
+@pytest.mark.long
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_reports_hold_subjects_ids_advice_and_versions(tmp_path: Path, lang: str) -> None:
     run = judged(tmp_path, two_at_once())

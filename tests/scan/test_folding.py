@@ -45,7 +45,7 @@ def folded(tasks: list[list[Fact]], chance: random.Random) -> list[Fact]:
     return fold(held)
 
 
-@pytest.mark.long(first=1)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_folded_facts_give_the_same_tables(seed: int, on_disk: Write) -> None:
     several = [*logs.everything(seed), logs_of_pairs.copied(seed), logs_of_dates.dated(seed)]

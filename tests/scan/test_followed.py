@@ -81,7 +81,7 @@ KINDS: dict[str, Callable[[], logs.Log]] = {
 }
 
 
-@pytest.mark.long(first=1)
+@pytest.mark.long(cases=["mixed"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_tables_are_those_of_a_scan_at_any_moment(kind: str, tmp_path: Path) -> None:
     """Logs are cut anywhere, renamed, and followed by processes that are killed; a batch may come twice."""

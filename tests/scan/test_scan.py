@@ -50,7 +50,7 @@ OF_EACH_KIND = [
 STRETCHES = ((0, 5, 0, 4096), (20, 300, 40, WHOLE), (0, 1 << 12, 1 << 12, 4096))  # and the size of a split
 
 
-@pytest.mark.long(first=3)
+@pytest.mark.long(cases=["honest 1", "restarts 2", "copied 1", "shared 1", "dated 2"])
 @pytest.mark.parametrize("log", OF_EACH_KIND, ids=lambda log: log.name)
 def test_every_table_equals_the_twin_at_every_split_size(log: Log, on_disk: Write) -> None:
     path = on_disk(log.data)
@@ -65,7 +65,7 @@ def test_every_table_equals_the_twin_at_every_split_size(log: Log, on_disk: Writ
         assert same(found, whole) == []
 
 
-@pytest.mark.long(first=1)
+@pytest.mark.long(cases=["mixed 1"])
 @pytest.mark.parametrize("number", range(len(OF_ONE_SEED)), ids=lambda number: OF_ONE_SEED[number].name)
 def test_keys_that_are_judged_in_stretches_give_the_same_tables(
     number: int, on_disk: Write, monkeypatch: pytest.MonkeyPatch

@@ -95,7 +95,7 @@ def long_life(seed: int) -> Log:
     )
 
 
-@pytest.mark.long(first=1)
+@pytest.mark.long(cases=["long_life-1", "shared-3"])
 @pytest.mark.parametrize(("made", "seed"), [(long_life, 1), (logs.mixed, 3), (logs.shared, 3), (logs.restarts, 3)])
 def test_counters_are_true_ids_at_their_unrolled_positions(
     made: Callable[[int], Log], seed: int, on_disk: Write

@@ -38,7 +38,7 @@ def test_wrong_usage_still_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "--overwrite" in capsys.readouterr().err
 
 
-@pytest.mark.long(first=1)
+@pytest.mark.long(cases=["2"])
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_cancels_and_leaves_nothing(tmp_path: Path, how: signal.Signals) -> None:

@@ -330,7 +330,7 @@ def test_what_pop_consumers_hold_has_the_fate_that_the_rule_gives_it_alone(name:
     assert seen >= {("pop-hangs", "handed_out")} | (acknowledged if archive == "poplog" else set())
 
 
-@pytest.mark.long(first=1)
+@pytest.mark.long
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("part", ["running", "stopped"])
 def test_lite_and_light_topics_have_the_fates_of_a_single_look_up(part: str, tmp_path: Path) -> None:
@@ -501,7 +501,7 @@ def damage(root: Path, record: Record, part: bytes = b"") -> None:
     path.write_bytes(raw)
 
 
-@pytest.mark.long(first=1)
+@pytest.mark.long(cases=["a retry", "no copy"])
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("hurt", ["a retry", "the end", "no copy"])
 def test_damage_takes_the_verdict_consumed_from_groups_whose_copies_it_hides(

@@ -54,7 +54,7 @@ def scan(folder: Path) -> list[str]:
     return ["-m", "idcore", "scan", str(folder / "a.log"), "--out", str(folder / "out")]
 
 
-@pytest.mark.long(first=1)
+@pytest.mark.long(cases=["SIGKILL"])
 @pytest.mark.parametrize("how", OF_SCANS, ids=lambda how: how.name)
 def test_a_scan_that_is_interrupted_while_java_starts_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
     for later in OF_SCANS[how]:
@@ -76,7 +76,7 @@ def left_by_the_next_process(temporary: Path) -> list[Path]:
     return list(temporary.iterdir())
 
 
-@pytest.mark.long(first=1)
+@pytest.mark.long(cases=["SIGINT", "SIGHUP"])
 @pytest.mark.parametrize("how", OF_CONSOLES, ids=lambda how: how.name)
 def test_a_console_that_is_interrupted_while_java_starts_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
     for later in OF_CONSOLES[how]:
