@@ -91,9 +91,14 @@ class Decoding:
         self.intake.take(self.plain if name is None or run is None else as_scanned(self.plain, run))
 
     @property
+    def size(self) -> int:
+        """Bytes of all sources."""
+        return sum(source.size for source in self.sources)
+
+    @property
     def is_long(self) -> bool:
         """Whether others would notice the work with it."""
-        return sum(source.size for source in self.sources) > LONG
+        return self.size > LONG
 
     @property
     def text(self) -> str:

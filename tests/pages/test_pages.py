@@ -27,7 +27,7 @@ from idcore.server import first_page, jobs, setting_up
 from idcore.spark.session import Status
 from idcore.spark.start.jvm import GET_JAVA, no_java
 from pages.parts import frame
-from pages.parts.ids import decode_session
+from pages.parts.ids import decode_session, decoded
 from tests.pages import example_run
 from tests.pages.conftest import make_run
 
@@ -311,6 +311,15 @@ def test_an_id_that_a_line_break_cuts_in_two_is_shown_whole(open_page: Open) -> 
     app = open_page()
     app.text_area[0].set_value(f"msgId={UNIQ[:20]}\n{UNIQ[20:]}")
     assert UNIQ in shown(press(app, "Decode")) and not app.error
+
+
+def test_a_list_is_asked_once_which_message_is_its_only_one(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(decoded, "message_of", lambda ids: asked.append(len(ids)))
+    app = open_page()
+    app.text_area[0].set_value("".join(f"{UNIQ[:-4]}{n:04X}\n" for n in range(40)))
+    assert "40 IDs" in shown(press(app, "Decode"))
+    assert asked == [40], "once for each of its IDs, a list of 5,000 takes seconds"
 
 
 @pytest.mark.long

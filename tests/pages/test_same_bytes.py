@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.ids.seeds import first_rand_of
 from idcore.simulate import example
+from pages.parts.ids import decoded
 from pages.parts.view import View
 from tests.cli.test_decode import CLIENT, ID, LITTLE, MD5, OFFSET, run
 from tests.ids.real_clients import rows, sent_line
@@ -46,21 +47,33 @@ def said(name: str, zone: str, form: str) -> bytes:
     return run("decode", "--format", form, "--zone", zone, "--at", NOW, text=INPUTS[name]).stdout
 
 
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], bytes]]:
+    """What the page gives to take away, by its name; it is made when it is asked for."""
+    given: dict[str, Callable[[], bytes]] = {}
+
+    def download(_: str, data: Callable[[], bytes], file: str, **__: str) -> None:
+        given[file] = data
+
+    monkeypatch.setattr(decoded, "download", download)
+    return given
+
+
 @pytest.mark.long(first=1)
 @pytest.mark.parametrize(
     ("name", "zone"), list(zip(INPUTS, cycle(["+08:00", "-03:30", "America/New_York"]), strict=False))
 )
 def test_the_page_and_the_command_line_give_the_same_bytes(
-    name: str, zone: str, open_page: Open, monkeypatch: pytest.MonkeyPatch
+    name: str, zone: str, open_page: Open, files: dict[str, Callable[[], bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(View, "now", lambda _: datetime.fromisoformat(NOW))
     app = open_page("decode", zone=zone)
     app.text_area[0].set_value(INPUTS[name])
     press(app, "Decode")
-    (downloads,) = app.session_state["decode"].made.values()
-    assert len(downloads[0].splitlines()) > 1
-    for form, made in zip(("csv", "json"), downloads, strict=True):
-        assert made == said(name, zone, form), form
+    assert app.session_state["decode"].made == {}, "nobody waits for what nobody asked for"
+    assert len(files["ids.csv"]().splitlines()) > 1
+    for form, file in (("csv", "ids.csv"), ("json", "ids.jsonl")):
+        assert files[file]() == said(name, zone, form), form
 
 
 def test_the_inputs_hold_what_they_are_called_after() -> None:
@@ -76,16 +89,15 @@ def test_the_inputs_hold_what_they_are_called_after() -> None:
 
 
 def test_a_list_of_words_is_written_as_the_arguments_of_decode(
-    open_page: Open, monkeypatch: pytest.MonkeyPatch
+    open_page: Open, files: dict[str, Callable[[], bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(View, "now", lambda _: datetime.fromisoformat(NOW))
     words = [ID, "NotAnIdNotAnIdNotAnId", OFFSET[:-1], CLIENT]
     app = open_page("decode", zone="+08:00")
     app.text_area[0].set_value("\n".join(words))
     press(app, "Decode")
-    ((_, lines),) = app.session_state["decode"].made.values()
     done = run("decode", "--zone", "+08:00", "--at", NOW, *words)
-    got = [json.loads(line) for line in lines.splitlines()]
+    got = [json.loads(line) for line in files["ids.jsonl"]().splitlines()]
     assert [row["line"] for row in got] == [1, 2, 3, 4]  # the box has places, arguments have none
     placeless = {"line": None, "column": None}
     assert [row | placeless for row in got] == [json.loads(line) for line in done.stdout.splitlines()]

@@ -29,6 +29,7 @@ from pages.parts.view import in_sight, into_address, view
 State = Literal["empty", "read", "scanning", "scanned", "failed"]
 
 LONG = 200_000  # characters that the box keeps
+SHORT, SOON = 4 << 20, 1.0  # bytes of an input whose scan is waited for, and seconds
 LOOKED = 10_000  # characters of a text that is looked through before it is read
 LONGEST, SHOWN = 400, 100  # characters of a folded input that are looked at, and in sight
 _OF_RUN: dict[str, State] = {"new": "scanning", "running": "scanning", "done": "scanned"}
@@ -77,12 +78,16 @@ class DecodeSession(Decoding):
         return scans.visible_runs().open(self.run)
 
     def begin(self) -> bool:
-        """Starts the scan that waits; True where the same input had been scanned before and is there at once."""
+        """Starts the scan that waits; True where it is there at once: the input is short, or was scanned before."""
         if not self.waits:
             return False
         self.waits = False
         self.scan()
         self.into_link()
+        run, engine = self.open_run(), jobs.engine()
+        is_soon = engine is not None and engine.state == "ready" and self.size < SHORT
+        if is_soon and run is not None and (job := jobs.of(run)) is not None:
+            job.wait(SOON)  # what is below the table is then made once, and not for a running scan first
         return self.state == "scanned"
 
     def scan(self) -> None:

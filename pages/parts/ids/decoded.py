@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from idcore.answers.differences import LEAST
 from idcore.answers.fate_list import MOST_IDS
+from idcore.ids.clock import Clock
 from idcore.ids.delivery_sentences import line_text
 from idcore.ids.identify import identify_alone
 from idcore.ids.record_fields import fields_of
 from idcore.intake.intake import message_of
+from idcore.policy.page_turns import TURNS
 from idcore.presentation import intake_texts, message_sentence
 from idcore.presentation.html import cards, ruler
 from idcore.presentation.html import deliveries as delivery_html
@@ -18,6 +22,7 @@ from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import emphasised, tag
 from idcore.presentation.triage import run_texts
 from idcore.presentation.triage.find_anything import LONGEST_SOUGHT
+from idcore.server import setting_up
 from idcore.simulate import example
 from pages.parts import browser, cache, refusals, scans
 from pages.parts.ids import id_links
@@ -84,7 +89,8 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     ids = list(dict.fromkeys(item.token.text for item in items))
     with below:
-        named = next((cards.reading_params(item) for item in items if item.token.text == message_of(ids)), {})
+        only = message_of(ids)
+        named = next((cards.reading_params(item) for item in items if item.token.text == only), {})
         id_links.message_links(ids, words, **named)
     fate_lists.offer({} if here.intake.cut or len(ids) > MOST_IDS else {"fates.ask": ids})
     return above, below
@@ -166,7 +172,7 @@ def of_server(here: DecodeSession) -> None:
 
 def takeaway(here: DecodeSession, below: DeltaGenerator) -> None:
     """Copy, CSV, JSON: everything that was read at once, not only what is in sight; a cut is named on the button."""
-    words, items = view().words, here.intake.found
+    words, items, clock = view().words, here.intake.found, here.clock()
 
     def named(kind: str) -> str:
         return words("decode.part", kind=kind, n=f"{len(items):,}") if here.intake.cut else kind
@@ -174,6 +180,13 @@ def takeaway(here: DecodeSession, below: DeltaGenerator) -> None:
     with below:
         text = "\n".join(item.token.text for item in items)
         browser.copy_button(text, words, "ids", named(words("copy")))
-        table, lines = here.exports(here.clock())
-        download(named("CSV"), table, "ids.csv", key="ids-csv")
-        download(named("JSON Lines"), lines, "ids.jsonl", key="ids-json", mime="application/x-ndjson")
+        is_drawn_again = here.state == "scanning" or setting_up.now() is not None  # what a click makes would be dropped
+        made = here.exports(clock) if is_drawn_again else tuple(partial(_export, here, clock, kind) for kind in (0, 1))
+        download(named("CSV"), made[0], "ids.csv", key="ids-csv")
+        download(named("JSON Lines"), made[1], "ids.jsonl", key="ids-json", mime="application/x-ndjson")
+
+
+def _export(here: DecodeSession, clock: Clock, kind: int) -> bytes:
+    """At the click, in a thread of its own."""
+    with TURNS.below(here.is_long):
+        return here.exports(clock)[kind]
