@@ -20,7 +20,7 @@ from idcore.rocketmq.remoting.client import Limits
 from idcore.rocketmq.remoting.cluster import Cluster as Remote
 from idcore.rocketmq.remoting.frame import Frame
 from idcore.rocketmq.remoting.profile import Profile, name_servers
-from tests.remoting.fake import NOW, UNIQ, record
+from tests.remoting.fake import NOW, UNIQ, answers, record
 from tests.remoting.fake_groups import HOME, NOW_MS, OTHER, SCHEDULE, STORED, Cluster, copy
 from tests.remoting.servers import answer
 from tests.remoting.test_traces import USUAL, after, before, traces
@@ -203,20 +203,56 @@ def test_what_a_pull_consumer_asked_for_that_assigned_itself_the_queue(cluster: 
         body = {"properties": says, "mqTable": {}, "subscriptionSet": []}
         return [answer(frame, 0, json.dumps(body).encode())] if frame.code == 307 else served(frame)
 
-    def asked() -> Verdict:
-        limits = Limits(2, 2, reach_clients=True)
-        profile = Profile("fake", name_servers(str(cluster.server.address)), limits=limits)
-        pace = Pace(lambda: NOW_MS, lambda seconds: None)
-        with (service := LookupService(Remote(profile), lambda: Moment(NOW, UTC), pace=pace)).cluster:
-            (verdict,) = service.one(UNIQ, "Orders", fate=True, reach=True).fate or ()
-        return verdict
+    cluster.server._handle = state
+    only = reached(cluster)
+    assert (said(only), only.certainty) == (("filtered", []), "inferred"), "it has one filter for its life"
+    says["PROP_CONSUMER_START_TIMESTAMP"] = str(STORED + 1_000)
+    assert said(reached(cluster)) == ("filtered", ["subscribed_later"])
+    del says["pullThreadNums"]
+    assert said(reached(cluster)) == ("filtered", ["filter_of_last_request"]), "the old one has one for each pull"
+
+
+def reached(cluster: Cluster) -> Verdict:
+    """The verdict with the clients asked too."""
+    profile = Profile("fake", name_servers(str(cluster.server.address)), limits=Limits(2, 2, reach_clients=True))
+    pace = Pace(lambda: NOW_MS, lambda seconds: None)
+    with (service := LookupService(Remote(profile), lambda: Moment(NOW, UTC), pace=pace)).cluster:
+        (verdict,) = service.one(UNIQ, "Orders", fate=True, reach=True).fate or ()
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("expressions", "certainty"),
+    [
+        (("TagA || TagB", "TagB||TagA"), "inferred"),
+        (("TagA || TagB", "TagB"), "uncertain"),
+        (("TagB", "TagA || TagB"), "uncertain"),
+        (("*", "TagA || TagB"), "uncertain"),
+        (("TagB",), "inferred"),  # the only client just subscribed again
+    ],
+)
+def test_clients_of_one_group_that_subscribe_different_tags(
+    cluster: Cluster, expressions: tuple[str, ...], certainty: str
+) -> None:
+    """The broker has the newest subscription; each client drops by its own."""
+    clients = {f"10.0.0.{at}@1": each for at, each in enumerate(expressions)}
+    rows = [{"clientId": name, "clientAddr": "10.0.0.3:5", "language": "JAVA", "version": 1} for name in clients]
+    cluster.connected["works"] = cluster.connection("TagA || TagB", connectionSet=rows)
+    cluster.offsets["Orders@works"] = 11
+    served = cluster.server._handle
+
+    def state(frame: Frame) -> Iterable[bytes]:
+        if frame.code != 307:
+            return served(frame)
+        text = clients[frame.field("clientId") or ""]
+        tags = [] if text == "*" else [tag.strip() for tag in text.split("||")]
+        wanted = {"topic": "Orders", "subString": text, "tagsSet": tags, "subVersion": 0, "expressionType": "TAG"}
+        return [answer(frame, 0, json.dumps({"properties": {}, "mqTable": {}, "subscriptionSet": [wanted]}).encode())]
 
     cluster.server._handle = state
-    assert (said(asked()), asked().certainty) == (("filtered", []), "inferred"), "it has one filter for its life"
-    says["PROP_CONSUMER_START_TIMESTAMP"] = str(STORED + 1_000)
-    assert said(asked()) == ("filtered", ["subscribed_later"])
-    del says["pullThreadNums"]
-    assert said(asked()) == ("filtered", ["filter_of_last_request"]), "the old pull consumer has one for each pull"
+    verdict = reached(cluster)
+    assert (verdict.code, verdict.certainty) == ("consumed", certainty)
+    assert said(verdict)[1] == (["filters_differ"] if certainty == "uncertain" else [])
 
 
 def test_an_sql_filter_is_judged_by_the_properties_of_the_message(cluster: Cluster) -> None:
@@ -472,6 +508,96 @@ def test_a_copy_that_names_no_record_is_a_doubt_where_there_are_two(cluster: Clu
     cluster.offsets |= {"Orders@works": 12, "%RETRY%works@works": 0}
     found = cluster.answer().fate or ()
     assert [(each.code, each.certainty) for each in found] == [("retry_queued", "uncertain")] * 2
+
+
+class Indexed(Cluster):
+    """Gives 32 copies of a message at most: the newest in a window of time; with a RocksDB index the oldest in a week."""
+
+    in_rocksdb = False
+    days = 0  # that have passed since HOME was stored
+
+    @answers(12)
+    def _by_key(self, frame: Frame) -> bytes:
+        begin, end = (int(frame.field(name) or "0") for name in ("beginTimestamp", "endTimestamp"))
+        week, now = 7 * DAY_MS, NOW_MS + self.days * DAY_MS
+        found = [each for each in self.records if each.topic == frame.field("topic")]
+        if frame.field("topic") != "Orders":
+            if self.in_rocksdb and (begin == 0 or end == (1 << 63) - 1):
+                begin, end = now - week, now
+            found = [each for each in found if begin <= each.store_timestamp <= end]
+            found.sort(key=lambda each: each.store_timestamp, reverse=not self.in_rocksdb)
+            found = [] if self.in_rocksdb and end - begin > week else found[:32]
+        return answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")
+
+    def verdicts(self) -> dict[str, Verdict]:
+        self.ahead_ms = self.days * DAY_MS
+        service = self.service(pace=Pace(lambda: NOW_MS + self.days * DAY_MS, self.pauses.append))
+        with service.cluster:
+            return {each.group: each for each in service.one(UNIQ, "Orders", fate=True).fate or ()}
+
+
+DAY_MS = 86_400_000
+
+
+@pytest.fixture(params=["V5_3_3", "V5_4_0", "RocksDB"])
+def indexed(request: pytest.FixtureRequest) -> Iterator[Indexed]:
+    made = Indexed(HOME)
+    made.in_rocksdb = request.param == "RocksDB"
+    made.version = "V5_5_1" if made.in_rocksdb else request.param
+    made.listed = ["works", "fails"]
+    made.offsets |= {"Orders@works": 11, "Orders@fails": 11}
+    made.connected["fails"] = made.connection()
+    with made.server:
+        yield made
+
+
+@pytest.mark.parametrize("count", [31, 32, 33, 100])
+def test_many_copies_of_one_group_hide_none_of_another(indexed: Indexed, count: int) -> None:
+    """Two groups that failed a message 16 times have more copies of it than a broker gives at once."""
+    place = "%RETRY%fails"
+    times = range(1_000, 1_000 * (count + 1), 1_000)
+    indexed.records += [copy(SCHEDULE, at // 1_000, 1, at, REAL_TOPIC=place, REAL_QID="0") for at in times]
+    assert indexed.verdicts()["works"].certainty == "inferred"
+    for at in (950, 1_000 * (count + 1)):  # the oldest, and the newest
+        own = copy(SCHEDULE, 900, 1, at, REAL_TOPIC="%RETRY%works", REAL_QID="0")
+        indexed.records.append(own)
+        found = indexed.verdicts()
+        indexed.records.remove(own)
+        assert found["works"].code == "retry_waiting" and "copies_unknown" not in said(found["fails"])[1]
+
+
+def test_copies_of_one_moment_that_no_window_divides_may_hide_others(indexed: Indexed) -> None:
+    for at in range(40):
+        held = copy(SCHEDULE, at, 1, 1_000 + at, REAL_TOPIC="%RETRY%fails", REAL_QID="0")
+        indexed.records.append(held.placed(at, 1_000 + at, STORED + 1_000))
+    assert said(indexed.verdicts()["works"]) == ("no_verdict", ["copies_unknown"])
+
+
+@pytest.mark.parametrize(("days", "code"), [(3, "dead"), (12, "dead"), (50, "dead"), (90, "unsearched")])
+def test_an_old_dead_letter_is_found_in_an_index_of_seven_days(indexed: Indexed, days: int, code: str) -> None:
+    indexed.days = days
+    indexed.topics.append("%DLQ%works")
+    indexed.records.append(copy("%DLQ%works", 0, 16, 9_000))
+    found = indexed.verdicts()
+    in_doubt = code == "unsearched" and indexed.in_rocksdb
+    assert said(found["works"]) == ("no_verdict", ["copies_unknown"]) if in_doubt else found["works"].code == "dead"
+
+
+def test_a_trace_proves_nothing_of_a_message_that_an_index_of_seven_days_no_longer_has(indexed: Indexed) -> None:
+    """Whether it was sent on to another topic is not known."""
+    indexed.topics.append(USUAL)
+    indexed.records.append(traces(8_000, before(0) + after(0)))
+    indexed.listed = ["readers"]
+    indexed.connected["readers"] = indexed.connection()
+    indexed.offsets["Orders@readers"] = 11
+    for indexed.days, is_proved in ((1, True), (8, indexed.version == "V5_3_3")):
+        indexed.ahead_ms = indexed.days * DAY_MS
+        now = NOW_MS + indexed.ahead_ms
+        service = indexed.service(trace_topics=(), pace=Pace(lambda at=now: at, indexed.pauses.append))
+        with service.cluster:
+            found = service.one(UNIQ, "Orders", fate=True).fate or ()
+        (certainty,) = (each.certainty for each in found if each.group == "readers")
+        assert certainty == ("proved" if is_proved else "inferred")
 
 
 def test_an_answer_without_a_message_has_no_verdicts(cluster: Cluster) -> None:

@@ -69,7 +69,7 @@ def test_every_file_is_read_in_the_form_that_brokers_write(tmp_path: Path) -> No
         delayOffset=b'{"offsetTable":{3:16}}',
         consumerOrderInfo={"table": order},
         consumerFilter={"filterDataByTopic": {"T": {"topic": "T", "groupFilterData": {"G": rule}}}},
-        subscriptionGroup={"subscriptionGroupTable": {"G": {"consumeEnable": False, "consumeBroadcastEnable": True}}},
+        subscriptionGroup={"subscriptionGroupTable": {"G": {"consumeEnable": False, "retryQueueNums": 0}}},
         topics={"topicConfigTable": {"T": {"perm": 2, "readQueueNums": 4}}},
         topicQueueMapping={"topicQueueMappingInfoMap": {"S": {}}},
     )
@@ -78,7 +78,7 @@ def test_every_file_is_read_in_the_form_that_brokers_write(tmp_path: Path) -> No
     assert (found.offsets, found.broadcast) == ({("T", "G"): {0: 12}}, {("T", "G"): {0: 7}})
     assert found.handed_out == {("T", "P"): {0: 11}} and found.delays == {3: 16}
     assert found.expressions == {("T", "G"): Expression("SQL92", "a > 5", 99)}
-    assert found.groups == {"G": GroupSettings(False, True)} and found.static_topics == {"S"}
+    assert found.groups == {"G": GroupSettings(False, True, can_retry=False)} and found.static_topics == {"S"}
     assert found.topics is not None and not found.topics["T"].can_be_read(0)
     assert TopicSettings(True, 4).can_be_read(3) and not TopicSettings(True, 4).can_be_read(4)
     assert len(found.read) == 8 and not found.missing

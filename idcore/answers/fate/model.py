@@ -133,8 +133,11 @@ class Filter:
             return None if matching is None else not matching
         if self.by_class or self.kind not in ("TAG", ""):
             return None
-        everything = not self.tags or "*" in self.tags or self.expression.strip() in ("", "*")
-        return not everything and (tag is None or tag not in self.tags)
+        if self.expression in ("", "*"):  # nothing else is everything to a broker: `TagA || *` drops what has TagB
+            return False
+        if not self.tags and self.expression.strip(" |"):
+            return None
+        return tag is None or tag not in self.tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +148,7 @@ class Consumers:
     them have. `proxied`: no broker lists a client, but the group takes messages; a proxy does that by POP for gRPC.
     `proxied_before`: it did within the last ten minutes.
     `grpc`: they are clients of a proxy inside the broker, which names them push or pull, and takes messages by POP too.
+    `other_filter`: what one of them says that it subscribes, if it is not what the broker has.
     """
 
     clients: int = 0
@@ -156,6 +160,7 @@ class Consumers:
     proxied: bool = False
     proxied_before: bool = False
     grpc: bool = False
+    other_filter: str | None = None
 
     @property
     def pops(self) -> bool:
@@ -168,13 +173,14 @@ class Holder:
     """A client that says it has the record in memory, and has not finished it.
 
     `oldest`: it has no older one of the queue, so this one is next. `finished_ms`: when it last finished one. `waits`:
-    it may have no thread left for it.
+    it may have no thread left for it. `orderly`: it keeps what its listener suspended or did not commit.
     """
 
     client: str
     oldest: bool
     finished_ms: int
     waits: bool = False
+    orderly: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +202,7 @@ class Group:
     kept_filter: Filter | None = None
     can_consume: Observation[bool] = field(default_factory=Observation)
     can_broadcast: Observation[bool] = field(default_factory=Observation)
+    can_retry: Observation[bool] = field(default_factory=Observation)
     copies: tuple[GroupCopy, ...] = ()
     copies_complete: bool = False
     blocker: Blocker | None = None

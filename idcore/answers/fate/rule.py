@@ -47,8 +47,12 @@ _MAKES_UNCERTAIN = frozenset(
         "expression",
         "filter_of_last_request",
         "filter_unknown",
+        "filters_differ",
+        "in_order",
         "invisible",
+        "no_retry_queue",
         "no_thread",
+        "pulled",
         "shared_copy",
         "slave",
         "subscribed_just_before",
@@ -180,7 +184,8 @@ class _Case:
                 held = self._invisible_or("renewed", copy.stored_ms)
                 taken = self._verdict("taken", "uncertain", held, *_shared_copy(copy), tries=copy.tries)
                 return self._running() or taken
-            return self._verdict("consumed_on_retry", "inferred", *_shared_copy(copy), tries=copy.tries)
+            why = [*self._dropped(), *_shared_copy(copy)]
+            return self._verdict("consumed_on_retry", "inferred", *why, tries=copy.tries)
         running = self._running()
         if running is not None:
             return running
@@ -299,7 +304,7 @@ class _Case:
             return self._verdict("consumed", "inferred", known, Reason("connection_unknown"))
         if drops:
             return self._verdict("filtered", "inferred", Reason("subscription_given"), **self._filter_values(kept))
-        return self._verdict("consumed", "inferred", Reason("subscription_given"))
+        return self._verdict("consumed", "inferred", Reason("subscription_given"), *self._dropped())
 
     def _passed_with(self, chosen: Filter) -> Verdict:
         doubts = self._doubts_of(chosen)
@@ -307,7 +312,7 @@ class _Case:
             return self._verdict("filtered", "inferred", *doubts, **self._filter_values(chosen))
         if self.consumers.from_last and self._is_later(chosen):
             return self._verdict("passed_maybe_skipped", "uncertain", *doubts)
-        return self._verdict("consumed", "inferred", *doubts, *self._just_changed(chosen))
+        return self._verdict("consumed", "inferred", *doubts, *self._just_changed(chosen), *self._dropped())
 
     def _by_clients(self) -> Verdict | None:
         """What the clients say of their memory; one that has no older message of the queue works on this one."""
@@ -320,7 +325,9 @@ class _Case:
             why = [Reason("in_memory", {"client": first.client}), *self._oldest(), *doubts]
             return self._verdict("handed_out", "inferred", *why)
         known = {"client": first.client, "since": max(first.finished_ms, self.judged.stored_ms)}
-        why = [Reason("in_memory_first", known), *([Reason("no_thread")] if first.waits else []), *self._incomplete()]
+        doubts = [("no_thread", first.waits), ("in_order", first.orderly)]
+        why = [Reason("in_memory_first", known), *(Reason(code) for code, holds in doubts if holds)]
+        why += self._incomplete()
         return self._verdict("running", "inferred", *why, **known)
 
     def _with_clients(self, hindered: tuple[str, dict[str, Any]] | None) -> Verdict | None:
@@ -451,7 +458,12 @@ class _Case:
         )
         code = "filter_of_last_request" if chosen.of_last_request else "subscribed_later"
         later = chosen.of_last_request or self._is_later(chosen)
-        return [*by_expression, *([Reason(code, {"since": chosen.since_ms})] if later else [])]
+        others = [Reason("filters_differ", {"expression": self.consumers.other_filter})]
+        return [
+            *by_expression,
+            *([Reason(code, {"since": chosen.since_ms})] if later else []),
+            *(others if self.consumers.other_filter is not None else []),
+        ]
 
     def _says_all(self, chosen: Filter) -> bool:
         """Whether it is that of an old pull consumer, which says that it wants everything, whatever it pulls.
@@ -477,6 +489,10 @@ class _Case:
 
     def _incomplete(self) -> list[Reason]:
         return [] if self.group.copies_complete else [Reason("copies_unknown")]
+
+    def _dropped(self) -> list[Reason]:
+        """A group without retry queues: its broker answers that a failed message was sent back, and stores nothing."""
+        return [Reason("no_retry_queue")] if self.group.can_retry.value is False else []
 
     def _nobody(self) -> list[Reason]:
         return [Reason("nobody_connected")] if self.group.consumers.answered and not self.online else []

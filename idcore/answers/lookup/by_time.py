@@ -9,6 +9,7 @@ from idcore.answers.fate.sentences import utc
 from idcore.answers.lookup.notes import Notes
 from idcore.ids.clock import Clock, to_ms, zone_text
 from idcore.ids.span import CLOCK_SLACK_MS, Span
+from idcore.rocketmq.remoting.requests import BrokerState
 
 _BEHIND_MS = 30_000
 # maxRocksDBIndexQueryDays of the release that has the index first.
@@ -52,10 +53,14 @@ def oldest_of_days(clock: Clock, notes: Notes) -> int | None:
     A RocksDB index (5.4.0) shows nothing of a wider window, and what is open at its end are the last seven days
     (IndexRocksDBStore.queryOffset). No request says which index a broker has.
     """
-    notes.learn_states([members[0] for members in notes.cluster.topology().brokers().values()])
-    states = [state for _, state in notes.states.values() if version_of(state.version) >= ROCKSDB_INDEX]
-    oldest = min((state.earliest_ms for state in states if state.earliest_ms), default=None)
+    oldest = min((state.earliest_ms for state in indexing_days(notes) if state.earliest_ms), default=None)
     return None if oldest is None or oldest > to_ms(clock.reference) - INDEX_DAYS_MS else oldest
+
+
+def indexing_days(notes: Notes) -> list[BrokerState]:
+    """The masters whose index may answer for seven days only. Asks each its state, once."""
+    notes.learn_states([members[0] for members in notes.cluster.topology().brokers().values()])
+    return [state for _, state in notes.states.values() if version_of(state.version) >= ROCKSDB_INDEX]
 
 
 def version_of(text: str) -> tuple[int, ...]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from idcore.answers.fate import Blocker, Group, GroupCopy, JudgedRecord, Observation, Verdict, judge
-from idcore.answers.fate.model import POP, PULL, PUSH, Consumers, Holder
+from idcore.answers.fate.model import POP, PULL, PUSH, Consumers, Filter, Holder
 from idcore.answers.lookup.answer_cache import AnswerCache
 from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
+from idcore.answers.lookup.by_time import INDEX_DAYS_MS, MOST_WINDOWS, ROCKSDB_INDEX, indexing_days, version_of
 from idcore.answers.lookup.client_states import states
 from idcore.answers.lookup.clients import is_grpc, newest_subscription, shared_client_ids, united
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special, topics_of_group
@@ -71,6 +72,8 @@ PAUSE_SECONDS = 5.0
 # So many clients are asked themselves, and for so long.
 MOST_REACHED, REACHED_SECONDS = 16, 5.0
 _MAY_BE_IN_MEMORY = frozenset({"handed_out", "stuck", "behind", "never_read"})
+# So many times a broker is asked for the rest of the copies of one message: each answer has 32 at most.
+_MOST_PAGES = 16
 # How far the clocks of two brokers may differ: a retry copy may seem older than its message.
 _CLOCK_SKEW_MS = 3_600_000
 
@@ -101,7 +104,7 @@ def judge_groups(
         key = message.copies[0].record.uniq_id
         traced = [each for each in attempts if key is not None and each.msg_id.upper() == key.upper()]
         # a trace does not say which record of a msgId it is about, nor of which topic
-        proved = traced if traced and _is_alone(message, notes) else ()
+        proved = traced if traced and _is_alone(message, notes, pace.now_ms()) else ()
         groups = {
             group
             for copy in copies
@@ -128,14 +131,16 @@ def _siblings(copies: Sequence[Copy], notes: Notes) -> list[Record]:
     return siblings
 
 
-def _is_alone(message: RecordsOfTopic, notes: Notes) -> bool:
+def _is_alone(message: RecordsOfTopic, notes: Notes, now_ms: int) -> bool:
     """Whether there is one record of a message in all topics; False where somebody does not say.
 
-    A message that is sent on, from one topic to another, keeps its UNIQ_KEY.
+    A message that is sent on, from one topic to another, keeps its UNIQ_KEY. A RocksDB index shows the last seven days.
     """
     record, asked = message.copies[0].record, Notes(notes.cluster)
     profile = notes.cluster.profile
     if len(message.of_message) > 1 or not profile.search_whole_log:
+        return False
+    if now_ms - record.store_timestamp > INDEX_DAYS_MS and indexing_days(notes):
         return False
     try:
         topics = [topic for topic in notes.cluster.topics() if not is_special(topic)]
@@ -218,6 +223,7 @@ class _Fates(TopicBrokers):
                     consumers=connections[group],
                     can_consume=Observation(config.value and config.value.can_consume, config.at_ms),
                     can_broadcast=Observation(config.value and config.value.can_broadcast, config.at_ms),
+                    can_retry=Observation(config.value and config.value.can_retry, config.at_ms),
                     copies=tuple(
                         replace(progress[at], shared=self.message.is_shared(each.record))
                         for at, each in enumerate(copies)
@@ -373,37 +379,73 @@ class _Fates(TopicBrokers):
         if key is None:
             return [], set()
         topics = self._topics_of(groups)
-        copies: list[_GroupRecord] = []
+        copies: dict[tuple[str, int], _GroupRecord] = {}
         incomplete: set[str] = set()
-        jobs = {name: [Query(topic, key, True, begin) for topic in asked] for name, asked in wanted.items()}
-        for broker, answers in self._ask_all(jobs).items():
-            if broker in self.slaves:
-                incomplete |= set(groups)
-            for topic, heard in zip(wanted[broker], answers, strict=True):
-                records, whole = self._records(heard, broker, topic, key)
-                if not whole:
-                    incomplete |= {topics[topic]} if topic in topics else set(groups)
-                for record in records:
-                    group = topics.get(topic) or group_of(record, [self.topic])
-                    if group is not None and group in groups:
-                        copies.append(_GroupRecord(record, broker, group))
-        return copies, set() if self.silent else set(groups) - incomplete
+        jobs: dict[str, list[Query]] = {}
+        for name, asked in wanted.items():
+            for question in (Query(topic, key, True, begin) for topic in asked):
+                windows = self._windows(name, question)
+                jobs.setdefault(name, []).extend(windows or [question])
+                if not windows:
+                    incomplete |= {topics[question.topic]} if question.topic in topics else set(groups)
+        for last in (False,) * _MOST_PAGES + (True,):
+            following: dict[str, list[Query]] = {}
+            for broker, answers in self._ask_all(jobs).items():
+                if broker in self.slaves:
+                    incomplete |= set(groups)
+                for question, heard in zip(jobs[broker], answers, strict=True):
+                    records, rest = self._records(heard, broker, question)
+                    following.setdefault(broker, []).extend(rest or ())
+                    if rest is None or (rest and last):
+                        incomplete |= {topics[question.topic]} if question.topic in topics else set(groups)
+                    for record in records:
+                        group = topics.get(question.topic) or group_of(record, [self.topic])
+                        if group is not None and group in groups:
+                            copies[broker, record.physical_offset] = _GroupRecord(record, broker, group)
+            jobs = {broker: questions for broker, questions in following.items() if questions}
+            if not jobs:
+                break
+        return list(copies.values()), set() if self.silent else set(groups) - incomplete
+
+    def _windows(self, broker: str, question: Query) -> list[Query]:
+        """The question, to a broker that may have a RocksDB index in windows of seven days; none if these are too many."""
+        if not self._may_index_days(broker):
+            return [question]
+        end = self.pace.now_ms() + self.ahead_ms.get(broker, 0) + _CLOCK_SKEW_MS
+        begins = range(max(1, question.begin_ms), end, INDEX_DAYS_MS)
+        if len(begins) > MOST_WINDOWS:
+            return []
+        return [replace(question, begin_ms=each, end_ms=min(each + INDEX_DAYS_MS, end)) for each in begins]
+
+    def _may_index_days(self, broker: str) -> bool:
+        return version_of(self.versions.get(broker, "")) >= ROCKSDB_INDEX
 
     def _topics_of(self, groups: Sequence[str]) -> dict[str, str]:
         """The topics that have copies of these groups, each with its group."""
         return {topic: group for group in groups for topic in topics_of_group(group, [self.topic])}
 
-    def _records(self, heard: Observation[Any], broker: str, topic: str, key: str) -> tuple[list[Record], bool]:
-        """The records of an answer, and whether it has all there are."""
+    def _records(
+        self, heard: Observation[Any], broker: str, question: Query
+    ) -> tuple[list[Record], list[Query] | None]:
+        """The records of an answer, and what else is to be asked; None where no question gives the rest.
+
+        A broker gives the newest records, or with a RocksDB index the oldest ones, and so many at most.
+        """
         if heard.value is None:
-            return [], False
+            return [], None
         try:
             every = list(decode_records(heard.value))
         except CoreError as problem:
             self.notes.add("bad_record", broker=broker, problem=problem.coded())
-            return [], False
-        of_key = [record for record in every if record.topic == topic and has_key(record, key)]
-        return of_key, len(every) < MOST_OF_A_UNIQUE_KEY
+            return [], None
+        of_key = [record for record in every if record.topic == question.topic and has_key(record, question.key)]
+        if len(every) < MOST_OF_A_UNIQUE_KEY:
+            return of_key, []
+        times = [record.store_timestamp for record in every]
+        rest = [replace(question, end_ms=min(times))]
+        if self._may_index_days(broker):
+            rest.append(replace(question, begin_ms=max(times)))
+        return of_key, None if question in rest else rest
 
     def _progress(self, copies: Sequence[_GroupRecord], passed: Mapping[_Queue, Observation[Any]]) -> list[GroupCopy]:
         """What the groups and the delays have done with each copy."""
@@ -469,6 +511,7 @@ class _Fates(TopicBrokers):
         waiting = {
             key: each for key, each in known.items() if _assigns(each[1]) or judge(*each, now).code in _MAY_BE_IN_MEMORY
         }
+        waiting |= {key: each for key, each in known.items() if _may_differ(each[1]) and key not in waiting}
         groups = dict.fromkeys(group for _, group in waiting)
         clients = {group: united(self.clients[group]) for group in groups}
         reachable = [(group, one) for group, some in clients.items() for one in some if not is_grpc(one.client_id)]
@@ -480,7 +523,7 @@ class _Fates(TopicBrokers):
         for (place, group), (judged, held) in waiting.items():
             client_states = [(client.client_id, state) for (name, client), state in answers if name == group]
             holders = tuple(
-                Holder(client_id, queue.oldest == judged.offset, queue.consumed_ms, not state.has_room)
+                Holder(client_id, queue.oldest == judged.offset, queue.consumed_ms, not state.has_room, state.orderly)
                 for client_id, state in client_states
                 if state is not None
                 for queue in state.queues
@@ -490,6 +533,7 @@ class _Fates(TopicBrokers):
             whole = len(client_states) == len(clients[group]) and all(state for _, state in client_states)
             if _assigns(held) and whole and len(client_states) == 1:
                 held = _since_begin(held, client_states[0][1], self.topic)
+            held = _with_other_filter(held, [state for _, state in client_states if state is not None], self.topic)
             if holders or (whole and client_states and not is_past(held.offset.value, judged.offset)):
                 held = replace(held, holders=Observation(holders, at_ms))
             of_clients[place, group] = judged, held
@@ -520,6 +564,29 @@ def _assigns(group: Group) -> bool:
     consumers = group.consumers.value
     chosen = None if consumers is None else consumers.filter
     return consumers is not None and consumers.consume_type == PULL and chosen is not None and chosen.of_last_request
+
+
+def _may_differ(group: Group) -> bool:
+    """Whether it has several clients with a filter each: a broker has the newest one, and each client drops by its own."""
+    consumers = group.consumers.value
+    return consumers is not None and consumers.clients > 1 and consumers.filter is not None and not consumers.pops
+
+
+def _wants(chosen: Filter) -> tuple[str, Collection[str]]:
+    return chosen.kind, chosen.tags or chosen.expression
+
+
+def _with_other_filter(group: Group, states: Sequence[ClientState], topic: str) -> Group:
+    consumers = group.consumers.value
+    if consumers is None or not _may_differ(group):
+        return group
+    kept = consumers.filter
+    wanted = [filter_of(each) for state in states if (each := state.subscriptions.get(topic)) is not None]
+    other = next((each for each in wanted if kept is not None and _wants(each) != _wants(kept)), None)
+    if other is None:
+        return group
+    differing = replace(consumers, other_filter=other.expression or "*")
+    return replace(group, consumers=replace(group.consumers, value=differing))
 
 
 def _since_begin(group: Group, state: ClientState | None, topic: str) -> Group:

@@ -167,6 +167,7 @@ class StoreEvidence:
             kept_filter=_filter(kept) if kept is not None else None,
             can_consume=Observation(settings.can_consume, at) if settings is not None else Observation(),
             can_broadcast=Observation(settings.can_broadcast, at) if settings is not None else Observation(),
+            can_retry=Observation(settings.can_retry, at) if settings is not None else Observation(),
             copies=tuple(self.copy(record, name) for record in copies),
             copies_complete=is_whole,
             attempts=tuple(attempts),

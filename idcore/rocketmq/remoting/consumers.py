@@ -124,11 +124,12 @@ class TimerRead(Request["int | None"]):
 
 @dataclass(frozen=True, slots=True)
 class GroupConfig:
-    """The settings of a group at one broker."""
+    """The settings of a group at one broker. Without `can_retry` the broker drops what a push client sends back."""
 
     name: str
     can_consume: bool
     can_broadcast: bool
+    can_retry: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -508,4 +509,6 @@ def _config(name: str, row: Mapping[str, Any]) -> GroupConfig:
     def allowed(setting: str) -> bool:
         return row.get(setting) is not False
 
-    return GroupConfig(encodable(name), allowed("consumeEnable"), allowed("consumeBroadcastEnable"))
+    queues = row.get("retryQueueNums")
+    can_retry = type(queues) is not int or queues > 0
+    return GroupConfig(encodable(name), allowed("consumeEnable"), allowed("consumeBroadcastEnable"), can_retry)

@@ -59,11 +59,15 @@ class TopicSettings:
 
 @dataclass(frozen=True, slots=True)
 class GroupSettings:
-    """What a group is allowed, and the parent of the lite topics that it is bound to."""
+    """What a group is allowed, and the parent of the lite topics that it is bound to.
+
+    Without `can_retry` the broker drops what a push client sends back.
+    """
 
     can_consume: bool
     can_broadcast: bool
     lite_parent: str | None = None
+    can_retry: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,14 +456,16 @@ def _expressions(values: dict[str, Any]) -> Mapping[tuple[str, str], Expression]
 
 
 def _groups(values: dict[str, Any]) -> Mapping[str, GroupSettings]:
-    return {
-        encodable(name): GroupSettings(
-            as_object(row).get("consumeEnable") is not False,
+    groups = {}
+    for name, row in _table(values, "subscriptionGroupTable").items():
+        queues = as_object(row).get("retryQueueNums")
+        groups[encodable(name)] = GroupSettings(
+            row.get("consumeEnable") is not False,
             row.get("consumeBroadcastEnable") is not False,
             _table(row, "attributes").get(_BOUND),
+            type(queues) is not int or queues > 0,
         )
-        for name, row in _table(values, "subscriptionGroupTable").items()
-    }
+    return groups
 
 
 def _topics(values: dict[str, Any]) -> Mapping[str, TopicSettings]:

@@ -100,6 +100,11 @@ public class Witnesses {
         push("dies", TOPIC, "*", 0, false, message -> false);
         push("dies-later", TOPIC, "TagA", 2, true, message -> false);
         push("waits", TOPIC, "*", 16, false, message -> false);
+        SubscriptionGroupConfig dropping = new SubscriptionGroupConfig();
+        dropping.setGroupName("drops");
+        dropping.setRetryQueueNums(0);
+        admin.createAndUpdateSubscriptionGroupConfig(broker, dropping);
+        push("drops", TOPIC, "*", 16, false, message -> number(message) % 2 == 0);
         push("hangs-some", TOPIC, "*", 16, false, message -> hang(number(message) % 8 == 3));
         push("hangs-traced", TOPIC, "TagB", 16, true, message -> hang(number(message) % 4 == 1));
         push("slow", TOPIC, "*", 16, false, message -> {
