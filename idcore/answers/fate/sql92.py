@@ -104,7 +104,7 @@ class _Parser:
         low = self._value()
         self._need("AND")
         sides = _ordered(">=", value, low), _ordered("<=", value, self._value())
-        return None if None in sides else all(sides)
+        return False if False in sides else None if None in sides else True
 
     def _among(self, value: Value) -> bool | None:
         self._need("IN")
@@ -136,17 +136,17 @@ class _Parser:
         return self.properties.get(token)
 
 
-def _not(value: bool | None) -> bool:
-    if value is None:  # what a missing property comes to is dropped, but its opposite may not be
-        raise _Undecided
-    return not value
+def _not(value: bool | None) -> bool | None:
+    return None if value is None else not value
 
 
 def _same(left: Value, right: Value) -> bool | None:
-    if left is None and right is None:
-        raise _Undecided
-    if left is None or right is None:
+    if right is None:  # what is not there equals what is not there; of one of them it matters on which side it is
+        return left is None
+    if left is None:
         return None
+    if isinstance(left, bool) and isinstance(right, str):  # a broker then fails
+        raise _Undecided
     if isinstance(left, bool) or isinstance(right, bool):
         texts = {str(each).lower() for each in (left, right)}
         if not texts <= {"true", "false"}:
