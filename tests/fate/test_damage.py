@@ -72,7 +72,8 @@ def test_whole_evidence_gives_verdicts() -> None:
     assert verdict(11, consumers=connected).code == "consumed"
     pulled = _pulled(progress(PROGRESS), "T", 1)
     assert verdict(8, consumers=connected, pull_offset=pulled).code == "handed_out"
-    assert verdict(8, attempts=attempts(TRACE)).certainty == "proved"
+    pushed = Observation(True, NOW)
+    assert verdict(8, attempts=attempts(TRACE), pushed=pushed).certainty == "proved"
 
 
 def test_damaged_connections_are_silence_and_never_a_reason() -> None:

@@ -464,6 +464,23 @@ def test_a_trace_of_success_proves_what_offsets_only_suggest(tracing: Cluster) -
     assert traced(tracing) == {(home, "readers"): ("consumed", "proved"), (home, "works"): ("consumed", "inferred")}
 
 
+def test_a_trace_of_success_tells_what_a_pull_consumer_or_a_group_that_has_gone_did(tracing: Cluster) -> None:
+    """A pull consumer traces a success when it takes a message. Push clients have an offset in their retry topic."""
+    of_readers = str(HOME.offset_id), "readers"
+    tracing.connected["readers"] = tracing.connection(consumeType="CONSUME_ACTIVELY")
+    assert traced(tracing)[of_readers] == ("taken", "proved")
+    tracing.connected["readers"] = tracing.connection(messageModel="BROADCASTING")
+    assert traced(tracing)[of_readers] == ("broadcast", "uncertain")
+    del tracing.connected["readers"]
+    assert traced(tracing)[of_readers] == ("consumed", "uncertain")
+    tracing.offsets["%RETRY%readers@readers"] = 0
+    assert traced(tracing)[of_readers] == ("consumed", "proved")
+    tracing.version = "V4_9_7"  # which may answer 0 for a group that has none
+    assert traced(tracing)[of_readers] == ("consumed", "uncertain")
+    tracing.offsets["%RETRY%readers@readers"] = 1
+    assert traced(tracing)[of_readers] == ("consumed", "proved")
+
+
 def test_a_trace_alone_makes_no_group_a_reader_of_a_topic(tracing: Cluster) -> None:
     tracing.listed = ["works"]
     assert traced(tracing) == {(str(HOME.offset_id), "works"): ("consumed", "inferred")}

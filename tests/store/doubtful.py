@@ -45,5 +45,6 @@ def written(root: Path) -> Path:
         past = {0: 9}
         broker.write_offsets(
             {"Orders@both": past, "Paid@both": past, "NS%Orders@NS%readers": past, "Orders@readers": past}
+            | {"%RETRY%NS%readers@NS%readers": {0: 0}}
         )
     return root

@@ -152,13 +152,17 @@ def test_traces_in_the_same_log_are_evidence_where_they_are_asked_for(tmp_path: 
         broker.send(message, 0, AT, CONSUMER, AT)
         for number, (topic, text) in enumerate(((USUAL, before(1) + after(1)), (OWN, before(2) + after(2, code=4)))):
             writer.put(traces(number, text, topic), AT + number)
-        broker.write_offsets({"Orders@readers": {0: 0}})
+        broker.write_offsets({"Orders@readers": {0: 0}, "%RETRY%readers@readers": {0: 0}})
     root = tmp_path / "store"
     assert {each.code for each in look_up(root, UNIQ).fate or ()} == {"behind"}
     found = look_up(root, UNIQ, trace_topics=())
     (verdict,) = found.fate or ()
     assert (verdict.code, verdict.certainty, verdict.why[0].code) == ("consumed", "proved", "trace_success")
     assert found.trace is not None and found.trace.topics == (USUAL,) and len(found.trace.message_trace.attempts) == 1
+    offsets = root / "config" / "consumerOffset.json"
+    offsets.write_text(offsets.read_text().replace("%RETRY%readers@readers", "%RETRY%readers@others"))
+    (verdict,) = look_up(root, UNIQ, trace_topics=()).fate or ()
+    assert (verdict.certainty, verdict.why[1].code) == ("uncertain", "kind_unknown"), "it may have been a pull consumer"
     found = look_up(root, UNIQ, trace_topics=(OWN,))
     assert (
         found.trace is not None

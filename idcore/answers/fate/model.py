@@ -190,7 +190,8 @@ class Group:
     `again` is the offset asked a second time, some seconds after `offset`. `kept_filter` is from a broker's files.
     `broadcast_offset` is what every connected client of a broadcasting group was handed (5.1.0 on). `holders` is what
     its clients said of themselves; answered only if all of them did, or one has the record. `visible_ms` is when what
-    an ordered POP group holds comes back. `held` says that another POP group was handed it and did not acknowledge it.
+    an ordered POP group holds comes back. `held` says that another POP group was handed it and did not acknowledge it. `pushed`: it has an
+    offset in its own retry topic, as groups of push clients have that do not broadcast.
     """
 
     name: str
@@ -203,6 +204,7 @@ class Group:
     can_consume: Observation[bool] = field(default_factory=Observation)
     can_broadcast: Observation[bool] = field(default_factory=Observation)
     can_retry: Observation[bool] = field(default_factory=Observation)
+    pushed: Observation[bool] = field(default_factory=Observation)
     copies: tuple[GroupCopy, ...] = ()
     copies_complete: bool = False
     blocker: Blocker | None = None

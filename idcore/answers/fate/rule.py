@@ -44,12 +44,14 @@ _MAKES_UNCERTAIN = frozenset(
         "acknowledged_retry",
         "connection_unknown",
         "copies_unknown",
+        "end_not_traced",
         "expression",
         "filter_of_last_request",
         "filter_unknown",
         "filters_differ",
         "in_order",
         "invisible",
+        "kind_unknown",
         "no_retry_queue",
         "no_thread",
         "pulled",
@@ -147,14 +149,28 @@ class _Case:
     # ---- evidence of the record itself
 
     def _by_trace(self) -> Verdict | None:
-        succeeded = [attempt for attempt in self.group.attempts if attempt.success]
-        if not succeeded:
+        why = self._traced_success()
+        if not why or self._broadcasts():
             return None
+        if self.online and self.consumers.consume_type == PULL and not self.consumers.pops:
+            return self._verdict("taken", "proved", replace(why[0], code="trace_polled"))
+        pushed = self.group.pushed.value or self.group.copies or self.group.held is not None
+        if not self.online and not pushed:
+            why.append(Reason("kind_unknown"))
+        return self._verdict("consumed", "proved", *why)
+
+    def _traced_success(self) -> list[Reason]:
+        """The first attempt with success, if no copy shows that the message failed in it or later.
+
+        Of a call with several messages all are traced as a success, also those that it did not acknowledge.
+        """
+        succeeded = [attempt for attempt in self.group.attempts if attempt.success]
+        if not succeeded or any(all(_is_after(copy, each) for each in succeeded) for copy in self.group.copies):
+            return []
         first = min(succeeded, key=lambda attempt: attempt.began_ms or 0)
         at = first.began_ms if first.ended_ms is None else first.ended_ms
         known = {"client": first.client, "at": at, "tries": first.retry_times}
-        why = Reason("trace_success", {name: value for name, value in known.items() if value is not None})
-        return self._verdict("consumed", "proved", why)
+        return [Reason("trace_success", {name: value for name, value in known.items() if value is not None})]
 
     def _running(self) -> Verdict | None:
         begun = [each for each in self.group.attempts if each.success is None and each.began_ms is not None]
@@ -166,6 +182,11 @@ class _Case:
         if self.group.consumers.answered and not self.online:  # nobody of the group is there to finish it
             return None
         doubts = [] if self.group.consumers.answered else [Reason("connection_unknown")]
+        if all(holder.orderly for holder in self.group.holders.value or ()):  # or no client says that it has it
+            doubts.append(Reason("end_not_traced"))
+        chosen = self.consumers.filter
+        if chosen is not None and chosen.since_ms > last.began_ms:  # a client began after it, perhaps in place of this one
+            doubts.append(Reason("subscribed_later", {"since": chosen.since_ms}))
         return self._verdict("running", "inferred", *doubts, since=last.began_ms, client=last.client)
 
     def _by_copies(self) -> Verdict | None:
@@ -245,16 +266,21 @@ class _Case:
         return self._verdict("retry_waiting", "proved", *why, tries=copy.tries, due=copy.due_ms)
 
     def _by_broadcast(self) -> Verdict | None:
-        kept = self.judged.snapshot_ms is not None and self.group.broadcast_offset.answered
-        if not (kept or (self.online and self.consumers.broadcast)):
+        if not self._broadcasts():
             return None
         if self.group.can_broadcast.value is False:
             return self._verdict("disabled", "proved")
         reached = self.group.broadcast_offset.value
+        traced = self._traced_success()
         if reached is None:
-            return self._verdict("broadcast", "uncertain", Reason("broadcast_unknown"))
+            return self._verdict("broadcast", "uncertain", Reason("broadcast_unknown"), *traced)
         code = "broadcast_reached" if reached > self.judged.offset else "broadcast_not_reached"
-        return self._verdict("broadcast", "inferred", Reason(code))
+        return self._verdict("broadcast", "inferred", Reason(code), *traced)
+
+    def _broadcasts(self) -> bool:
+        """Whether each client of the group gets the message: what one of them did says nothing of the others."""
+        kept = self.judged.snapshot_ms is not None and self.group.broadcast_offset.answered
+        return kept or (self.online and self.consumers.broadcast)
 
     # ---- evidence of the consumer offset
 
@@ -557,6 +583,13 @@ class _Case:
         for copy in group.copies:
             heard = copy.passed if copy.passed.answered else copy.delivered
             yield Fact(f"copy_{copy.kind}", copy.tries, heard.at_ms)
+
+
+def _is_after(copy: GroupCopy, attempt: Attempt) -> bool:
+    """Whether a copy was stored because of this attempt or a later one."""
+    if attempt.retry_times is not None:
+        return copy.tries > attempt.retry_times
+    return copy.stored_ms >= (attempt.ended_ms or attempt.began_ms or 0)
 
 
 def _shared_copy(copy: GroupCopy) -> list[Reason]:

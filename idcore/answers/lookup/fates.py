@@ -71,7 +71,7 @@ _MANY_GROUPS = 64
 PAUSE_SECONDS = 5.0
 # So many clients are asked themselves, and for so long.
 MOST_REACHED, REACHED_SECONDS = 16, 5.0
-_MAY_BE_IN_MEMORY = frozenset({"handed_out", "stuck", "behind", "never_read"})
+_MAY_BE_IN_MEMORY = frozenset({"running", "handed_out", "stuck", "behind", "never_read"})
 # So many times a broker is asked for the rest of the copies of one message: each answer has 32 at most.
 _MOST_PAGES = 16
 # How far the clocks of two brokers may differ: a retry copy may seem older than its message.
@@ -232,8 +232,18 @@ class _Fates(TopicBrokers):
                     copies_complete=group in complete,
                     attempts=calls.get(group, ()),
                 )
-                collected[place, group] = judged, self._with_pull_offset(known, record, broker)
+                collected[place, group] = judged, self._with_pull_offset(self._with_kind(known, broker), record, broker)
         return collected
+
+    def _with_kind(self, group: Group, broker: str) -> Group:
+        """Whether it was one of push clients, where a trace of a client that has gone has to tell that from a poll."""
+        if not group.attempts or (group.consumers.value is not None and group.consumers.value.clients):
+            return group
+        asked = ConsumerOffset(group.name, RETRY_PREFIX + group.name, 0)
+        (offset,) = self._ask(broker, [asked], self.since_ms)
+        # 4.9 may answer 0 for a group that has none
+        least = 0 if self.versions.get(broker, "").startswith("V5") else 1
+        return replace(group, pushed=Observation(offset.value is not None and offset.value >= least, offset.at_ms))
 
     def _judged(self, record: Record, broker: str) -> JudgedRecord:
         access = self.route.access.get(broker) if self.route else None

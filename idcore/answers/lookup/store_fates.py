@@ -155,6 +155,7 @@ class StoreEvidence:
         settings = (config.groups or {}).get(name)
         kept = config.expressions.get(key)
         handed_out = config.handed_out.get(key, {}).get(judged.queue)
+        pushed = bool((config.offsets or {}).get((RETRY_PREFIX + name, name)))
         return Group(
             name,
             Observation() if config.offsets is None else Observation(config.offsets.get(key, {}).get(judged.queue), at),
@@ -168,6 +169,7 @@ class StoreEvidence:
             can_consume=Observation(settings.can_consume, at) if settings is not None else Observation(),
             can_broadcast=Observation(settings.can_broadcast, at) if settings is not None else Observation(),
             can_retry=Observation(settings.can_retry, at) if settings is not None else Observation(),
+            pushed=Observation(pushed, at),
             copies=tuple(self.copy(record, name) for record in copies),
             copies_complete=is_whole,
             attempts=tuple(attempts),
