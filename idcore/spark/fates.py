@@ -154,7 +154,8 @@ class _Judge:
             known = replace(known, copies=(self._copy(*copies[:2]),))
         if copies[2]:
             began = self.evidence.snapshot_ms - (copies[2] == _BEGUN_BEFORE)  # all copies were stored at that instant
-            known = replace(known, attempts=(_Try(True if copies[2] == _SUCCEEDED else None, began),))
+            success = True if copies[2] == _SUCCEEDED else None  # of the retry that every copy here is of
+            known = replace(known, attempts=(_Try(success, began, retry_times=1),))
         alike = _case(judged, known)
         if alike not in self._known:
             code = judge(*alike, self.evidence.snapshot_ms).code
@@ -638,10 +639,11 @@ class _Assembly:
 
     def _states_of(self, copies: _Copies, called: tries.TracedAttempts) -> tuple[np.ndarray, ...]:
         """Message and group, state of the copies, due time, and what the traces have, of each that has any of these."""
-        home, group, newest = _newest(self.copies.rows.take(copies.copy), copies)
-        every = [np.concatenate([home, called.home]), np.concatenate([group, called.group])]
+        _, _, newest = _newest(self.copies.rows.take(copies.copy), copies)
+        every = [np.concatenate([copies.home, called.home]), np.concatenate([copies.group, called.group])]
         (homes, groups), which = numbered(every)
-        of_copy, of_call = which[: len(home)], which[len(home) :]
+        of_any, of_call = which[: len(copies.home)], which[len(copies.home) :]
+        of_copy = of_any[newest]
         state, due, seen = np.zeros((3, len(homes)), np.int64)
         stored = np.full(len(homes), kernel.UNKNOWN)
         state[of_copy], due[of_copy] = copies.state[newest], copies.due[newest]
@@ -651,8 +653,22 @@ class _Assembly:
         np.maximum.at(last, of_call, np.where(success < 0, began, kernel.UNKNOWN))
         seen[last != kernel.UNKNOWN] = _BEGUN
         seen[(seen == _BEGUN) & (last < stored)] = _BEGUN_BEFORE
-        seen[of_call[success == 1]] = _SUCCEEDED
+        seen[of_call[(success == 1) & ~self._failed_later(copies, of_any, called, of_call)]] = _SUCCEEDED
         return homes, groups, state, due, seen
+
+    def _failed_later(
+        self, copies: _Copies, of_any: np.ndarray, called: tries.TracedAttempts, of_call: np.ndarray
+    ) -> np.ndarray:
+        """Of each call whether the message failed in it or later, as a copy shows; see the rule's `_is_after`."""
+        rows, calls = self.copies.rows, self.attempts
+        most, latest = np.full((2, max(of_any.max(initial=-1), of_call.max(initial=-1)) + 1), kernel.UNKNOWN)
+        of_copies = rows["tries"][copies.copy]
+        np.maximum.at(most, of_any, np.where(copies.kind == _DEAD, np.maximum(of_copies, 1), of_copies))
+        np.maximum.at(latest, of_any, rows["time"][copies.copy])
+        retry, ended = calls.retry_times[called.attempt], calls.ended[called.attempt]
+        ended = np.where(ended == kernel.UNKNOWN, calls.began[called.attempt], ended)
+        has_copy = latest[of_call] != kernel.UNKNOWN
+        return has_copy & np.where(retry == kernel.UNKNOWN, latest[of_call] >= ended, most[of_call] > retry)
 
     def _number(self, group: str) -> int:
         if group not in self._numbers:

@@ -28,7 +28,7 @@ from idcore.answers.lookup.store_folder import StoreLookup
 from idcore.ids import Clock
 from idcore.kernels.fates import MOST_LIGHT
 from idcore.presentation.terminal import scans
-from idcore.rocketmq.message import Record
+from idcore.rocketmq.message import Message, Record
 from idcore.rocketmq.message.attempts import Attempt, paired
 from idcore.rocketmq.message.properties import LITE_TOPIC, light_places
 from idcore.rocketmq.message.trace import SubAfter, SubBefore
@@ -36,12 +36,18 @@ from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.rocketmq.store import Stored, StoreFolder
 from idcore.scan import fates as scan_fates
 from idcore.scan import undelivered
+from idcore.simulate.broker import Broker
 from idcore.simulate.situations import Situation
+from idcore.simulate.writer import StoreWriter
 from idcore.spark import fates, job
 from idcore.spark import traces as trace_records
 from idcore.spark.job import ScanOptions
 from idcore.spark.passes import Passes
 from idcore.spark.watch import Progress
+from tests.remoting.fake import UNIQ
+from tests.remoting.test_traces import AT as SENT
+from tests.remoting.test_traces import CONSUMER, USUAL, after, before
+from tests.remoting.test_traces import traces as traced_record
 from tests.spark.in_process import AT, Given, run_here, tables
 from tests.spark.traced import with_traces
 from tests.store import doubtful
@@ -316,6 +322,30 @@ def test_msgids_of_several_records_have_the_fates_that_the_rule_gives_them_alone
         *(("Orders", group, "consumed") for group in ("both", "readers")),
         ("NS%Orders", "NS%readers", "consumed"),
     }
+
+
+@pytest.mark.usefixtures("here")
+def test_a_traced_success_counts_if_no_copy_followed_it(tmp_path: Path) -> None:
+    keys = [f"{UNIQ[:-4]}{number:04X}" for number in range(5)]
+    said = (before(0, keys[0]) + after(0, keys[0]), before(0, keys[1]) + after(0, keys[1]))
+    said += (before(1, keys[2]) + after(1, keys[2]), after(3, keys[3]), before(4, keys[4]))
+    with StoreWriter(tmp_path / "store") as writer:
+        broker = Broker(writer, doubtful.STORE)
+        puts = [
+            broker.send(Message.of("Orders", b"card", "paid").with_uniq_id(key), 0, SENT, CONSUMER, SENT)
+            for key in keys
+        ]
+        for put in puts[1:4]:
+            broker.send_back(put.records[0], "readers", SENT + 1_000)
+        for number, (key, text) in enumerate(zip(keys, said, strict=True)):
+            writer.put(traced_record(number, text, USUAL, key), SENT + number)
+        broker.write_offsets({"Orders@readers": {0: 9}, "%RETRY%readers@readers": {0: 0}})
+    root = tmp_path / "store"
+    os.truncate(next((root / "commitlog").iterdir()), 1 << 16)
+    found = tables(root)
+    check(root, found)
+    counted = {row["verdict"]: row["messages"] for row in found[0]["fates"].to_pylist()}
+    assert counted == {"consumed": 3, "retry_waiting": 2}, "one was acknowledged in part, one has no begin"
 
 
 @pytest.mark.usefixtures("here")
