@@ -42,7 +42,7 @@ class Try:
     began_ms: int
     ended_ms: int | None = None
     success: bool | None = None
-    retry_times: int = 0
+    retry_times: int | None = 0
     client: str | None = "10.0.0.3:50122"
 
 

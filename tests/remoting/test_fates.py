@@ -528,7 +528,7 @@ def test_a_copy_that_names_no_record_is_a_doubt_where_there_are_two(cluster: Clu
 
 
 class Indexed(Cluster):
-    """Gives 32 copies of a message at most: the newest in a window of time; with a RocksDB index the oldest in a week."""
+    """Gives 32 copies of a message at most: the newest in a window; with a RocksDB index the oldest in a week."""
 
     in_rocksdb = False
     days = 0  # that have passed since HOME was stored
@@ -546,9 +546,9 @@ class Indexed(Cluster):
             found = [] if self.in_rocksdb and end - begin > week else found[:32]
         return answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")
 
-    def verdicts(self) -> dict[str, Verdict]:
+    def verdicts(self, **more: object) -> dict[str, Verdict]:
         self.ahead_ms = self.days * DAY_MS
-        service = self.service(pace=Pace(lambda: NOW_MS + self.days * DAY_MS, self.pauses.append))
+        service = self.service(pace=Pace(lambda: NOW_MS + self.days * DAY_MS, self.pauses.append), **more)
         with service.cluster:
             return {each.group: each for each in service.one(UNIQ, "Orders", fate=True).fate or ()}
 
@@ -607,13 +607,9 @@ def test_a_trace_proves_nothing_of_a_message_that_an_index_of_seven_days_no_long
     indexed.listed = ["readers"]
     indexed.connected["readers"] = indexed.connection()
     indexed.offsets["Orders@readers"] = 11
-    for indexed.days, is_proved in ((1, True), (8, indexed.version == "V5_3_3")):
-        indexed.ahead_ms = indexed.days * DAY_MS
-        now = NOW_MS + indexed.ahead_ms
-        service = indexed.service(trace_topics=(), pace=Pace(lambda at=now: at, indexed.pauses.append))
-        with service.cluster:
-            found = service.one(UNIQ, "Orders", fate=True).fate or ()
-        (certainty,) = (each.certainty for each in found if each.group == "readers")
+    for days, is_proved in ((1, True), (8, indexed.version == "V5_3_3")):
+        indexed.days = days
+        certainty = indexed.verdicts(trace_topics=())["readers"].certainty
         assert certainty == ("proved" if is_proved else "inferred")
 
 

@@ -327,8 +327,8 @@ def test_msgids_of_several_records_have_the_fates_that_the_rule_gives_them_alone
 @pytest.mark.usefixtures("here")
 def test_a_traced_success_counts_if_no_copy_followed_it(tmp_path: Path) -> None:
     keys = [f"{UNIQ[:-4]}{number:04X}" for number in range(5)]
-    said = (before(0, keys[0]) + after(0, keys[0]), before(0, keys[1]) + after(0, keys[1]))
-    said += (before(1, keys[2]) + after(1, keys[2]), after(3, keys[3]), before(4, keys[4]))
+    said = [before(0, keys[0]) + after(0, keys[0]), before(0, keys[1]) + after(0, keys[1])]
+    said += [before(1, keys[2]) + after(1, keys[2]), after(3, keys[3]), before(4, keys[4])]
     with StoreWriter(tmp_path / "store") as writer:
         broker = Broker(writer, doubtful.STORE)
         puts = [

@@ -190,8 +190,9 @@ class Group:
     `again` is the offset asked a second time, some seconds after `offset`. `kept_filter` is from a broker's files.
     `broadcast_offset` is what every connected client of a broadcasting group was handed (5.1.0 on). `holders` is what
     its clients said of themselves; answered only if all of them did, or one has the record. `visible_ms` is when what
-    an ordered POP group holds comes back. `held` says that another POP group was handed it and did not acknowledge it. `pushed`: it has an
-    offset in its own retry topic, as groups of push clients have that do not broadcast.
+    an ordered POP group holds comes back. `held` says that another POP group was handed it and did not acknowledge it.
+    `can_retry`: its broker keeps what its push clients send back. `pushed`: it has an offset in its own retry topic, as
+    groups of push clients have that do not broadcast.
     """
 
     name: str

@@ -185,7 +185,9 @@ class _Case:
         if all(holder.orderly for holder in self.group.holders.value or ()):  # or no client says that it has it
             doubts.append(Reason("end_not_traced"))
         chosen = self.consumers.filter
-        if chosen is not None and chosen.since_ms > last.began_ms:  # a client began after it, perhaps in place of this one
+        if (
+            chosen is not None and chosen.since_ms > last.began_ms
+        ):  # a client began after it, perhaps in place of this one
             doubts.append(Reason("subscribed_later", {"since": chosen.since_ms}))
         return self._verdict("running", "inferred", *doubts, since=last.began_ms, client=last.client)
 
@@ -351,8 +353,8 @@ class _Case:
             why = [Reason("in_memory", {"client": first.client}), *self._oldest(), *doubts]
             return self._verdict("handed_out", "inferred", *why)
         known = {"client": first.client, "since": max(first.finished_ms, self.judged.stored_ms)}
-        doubts = [("no_thread", first.waits), ("in_order", first.orderly)]
-        why = [Reason("in_memory_first", known), *(Reason(code) for code, holds in doubts if holds)]
+        doubtful = {"no_thread": first.waits, "in_order": first.orderly}
+        why = [Reason("in_memory_first", known), *(Reason(code) for code, holds in doubtful.items() if holds)]
         why += self._incomplete()
         return self._verdict("running", "inferred", *why, **known)
 

@@ -418,7 +418,7 @@ class _Fates(TopicBrokers):
         return list(copies.values()), set() if self.silent else set(groups) - incomplete
 
     def _windows(self, broker: str, question: Query) -> list[Query]:
-        """The question, to a broker that may have a RocksDB index in windows of seven days; none if these are too many."""
+        """The question; for a RocksDB index in windows of seven days, and none if these are too many."""
         if not self._may_index_days(broker):
             return [question]
         end = self.pace.now_ms() + self.ahead_ms.get(broker, 0) + _CLOCK_SKEW_MS
@@ -577,7 +577,7 @@ def _assigns(group: Group) -> bool:
 
 
 def _may_differ(group: Group) -> bool:
-    """Whether it has several clients with a filter each: a broker has the newest one, and each client drops by its own."""
+    """Whether it has several clients: a broker has the newest filter of them, and each client drops by its own."""
     consumers = group.consumers.value
     return consumers is not None and consumers.clients > 1 and consumers.filter is not None and not consumers.pops
 
