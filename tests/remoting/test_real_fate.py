@@ -94,7 +94,7 @@ def test_each_verdict_is_what_the_consumer_did(alone: OneBroker) -> None:
             "inferred" if new else "uncertain",
             ["broadcast_reached" if new else "broadcast_unknown"],
         ),
-        "pulls": ("taken", "inferred", ["pulled"]),
+        "pulls": ("taken", "uncertain", ["pulled"]),
         "newcomer": ("passed_maybe_skipped", "uncertain", ["subscribed_later"]),
     }
     if new:  # the connection of a push client that pops looks like that of any other, but the broker's settings name it

@@ -35,7 +35,11 @@ PRODUCED = {
         "invisible",
     ),
     "test_real_fate.py::test_a_group_without_clients_is_offline_not_behind": ("offline", "proxy"),
-    "test_real_trace.py::test_the_trace_proves_a_verdict_and_shows_what_still_runs": ("running", "trace_success"),
+    "test_real_trace.py::test_the_trace_proves_a_verdict_and_shows_what_still_runs": (
+        "running",
+        "trace_success",
+        "end_not_traced",
+    ),
     "test_real_reasons.py::test_each_reason_is_why_the_group_did_not_get_it": (
         "retry_queued",
         "disabled",
@@ -105,6 +109,7 @@ ELSEWHERE = {
         "in_order",
     ),
     "by hand: two clients of 5.3.3 in one group, with different tags": ("filters_differ",),
+    "by hand: traced consumers of 5.3.3 that log what they do": ("trace_polled", "kind_unknown"),
     "by hand: a static topic of 5.3.3": ("static_topic",),
     "`make releases`: 5.5.1 with RocksDB transactions": ("half_open", "half_dropped"),
     "`tests/store/test_pop_records.py`: stores of 5.5.0": ("pop_record", "visible_again"),

@@ -138,6 +138,8 @@ def test_the_trace_proves_a_verdict_and_shows_what_still_runs(ran: Ran) -> None:
         for verdict in answer.fate or ()
     }
     assert verdicts["ok 1", "readers"] == verdicts["ok 1", "batchers"] == ("consumed", "proved")
-    assert verdicts["hang", "readers"] == ("running", "inferred")
+    assert verdicts["hang", "readers"] == ("running", "uncertain")
+    (runs,) = (each for each in answers["hang"].fate or () if each.group == "readers")
+    assert [each.code for each in runs.why] == ["end_not_traced"], "a client may drop records of a trace"
     assert verdicts["hang", "batchers"] == ("consumed", "proved")
     assert {each.code for one in answers["ok 1"].fate or () for each in one.why} == {"trace_success"}

@@ -3516,7 +3516,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.list_exact": "The list is exact: {span}.",
     "fate.why.trace_success": "the message trace shows success at {at} on {client} (retries: {tries})",
     "fate.why.trace_polled": "the message trace shows that a pull consumer took it at {at} on {client}; what followed is not traced",
-    "fate.why.kind_unknown": "no client is connected, and nothing shows that the group had push clients: a pull consumer traces a success when it takes a message, and of a broadcast the others may not have it",
+    "fate.why.kind_unknown": "no client is connected, and nothing shows that the group had push clients; a pull consumer traces a success when it takes a message",
     "fate.why.end_not_traced": "its start is traced, its end is not: clients may drop records of a trace",
     "fate.why.late": "it was due, and the broker has not delivered it yet",
     "fate.why.nobody_connected": "no client of the group is connected now",

@@ -3357,7 +3357,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.list_exact": "列表精确到毫秒：{span}。",
     "fate.why.trace_success": "消息轨迹显示 {client} 于 {at} 消费成功（重试次数：{tries}）",
     "fate.why.trace_polled": "消息轨迹显示 Pull 消费者于 {at} 在 {client} 取走了它；之后的处理没有轨迹",
-    "fate.why.kind_unknown": "没有客户端在线，也没有迹象表明该消费组使用 Push：Pull 消费者取走消息时即记录成功；广播时其他客户端可能没有收到",
+    "fate.why.kind_unknown": "没有客户端在线，也没有迹象表明该消费组使用 Push：Pull 消费者取走消息时即记录成功",
     "fate.why.end_not_traced": "轨迹有其开始而没有结束：客户端可能丢弃轨迹记录",
     "fate.why.late": "已到投递时间，但 Broker 尚未投递",
     "fate.why.nobody_connected": "该消费组目前没有客户端在线",
