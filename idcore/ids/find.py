@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from operator import itemgetter
@@ -24,7 +24,8 @@ from idcore.ids.line_moments import (
     prefix_time,
     stored_marks,
 )
-from idcore.ids.records import Records
+from idcore.ids.records import Hint, Records
+from idcore.ids.records_in_line import hint_at, hints_in
 from idcore.ids.tokens import Token
 
 # A line up to this long is read as a whole, so that a hint behind an id counts too. A longer one is read in windows.
@@ -285,12 +286,20 @@ def _of_line(line: str, number: int) -> Iterator[Token]:
     if not places:
         return
     born = born_marks(line)
-    prefix = prefix_time(line) if born else line_time(line)
-    tokens = _tokens(line, places, number, 0, prefix, born)
-    day = None if born or prefix is not None else named_day(line)
-    if day is not None:
-        tokens = (replace(token, named_day=day) for token in tokens)
+    hints = hints_in(line) if len(places) > 1 or len(born) > 1 else None
+    if hints is not None:
+        tokens = (_with_hint(token, hint_at(hints, token.column - 1)) for token in _tokens(line, places, number, 0))
+    else:
+        prefix = prefix_time(line) if born else line_time(line)
+        tokens = _tokens(line, places, number, 0, prefix, born)
+        day = None if born or prefix is not None else named_day(line)
+        if day is not None:
+            tokens = (replace(token, named_day=day) for token in tokens)
     yield from (replace(token, gateway=True) for token in tokens) if _is_of_mqtt(line) else tokens
+
+
+def _with_hint(token: Token, hint: Hint | None) -> Token:
+    return token if hint is None else replace(token, born_ms=hint.born_ms, prefix_time=hint.time)
 
 
 def _is_of_mqtt(line: str) -> bool:
@@ -469,8 +478,8 @@ def _tokens(
     places: list[tuple[int, int, int]],
     number: int,
     column_from: int,
-    prefix: datetime | None,
-    born: list[tuple[int, int]],
+    prefix: datetime | None = None,
+    born: Sequence[tuple[int, int]] = (),
 ) -> Iterator[Token]:
     stop_before, label_before, stored = -1, None, stored_marks(text)
     for start, stop, _ in places:
@@ -495,8 +504,8 @@ def _tokens(
         stop_before, label_before = stop, label
 
 
-def _born_of(marks: list[tuple[int, int]], start: int, digits: str) -> int | None:
-    """Of the bornTimestamps of several messages that of an ID: which it proves, in front or behind, else `_nearest`.
+def _born_of(marks: Sequence[tuple[int, int]], start: int, digits: str) -> int | None:
+    """Of the bornTimestamps of a very long line that of an ID: which it proves, in front or behind, else `_nearest`.
 
     JSON has its fields in any order.
     """
@@ -509,7 +518,7 @@ def _born_of(marks: list[tuple[int, int]], start: int, digits: str) -> int | Non
     return behind if behind_is_own and not front_is_own else nearest
 
 
-def _nearest(marks: list[tuple[int, int]], start: int) -> int | None:
+def _nearest(marks: Sequence[tuple[int, int]], start: int) -> int | None:
     """Of several times of records the last in front of a token, else the first behind it."""
     return None if not marks else marks[max(0, bisect_right(marks, start, key=itemgetter(0)) - 1)][1]
 

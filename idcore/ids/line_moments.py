@@ -223,6 +223,20 @@ _TIMELY = re.compile(
 )
 _WHOLE_VALUE = re.compile(r"\\{0,7}[\"',;)}\]<|]|\s*\Z| ?(?:[~～—–至到-]|to) ?\d")
 _RANGE = re.compile(r"[ \t\"'\\,~～—–至到/-]{0,6}(?:to )?")
+# What is in front of a time of something else in a sentence, a banner or a statement of SQL, and behind a parameter.
+_ABOUT = re.compile(
+    r"(?:(?<![\w.-])(?i:for|of|since|until|till|from|before|after|by|than|planned|scheduled|due|build|built|version"
+    r"|copyright|released?|generated|dated|completed) |(?:计划|自|从|至|截止|预计|[将定]于|有效期|版本|上线) ?)\Z"
+)
+_CAST = re.compile(r"\((?:Timestamp|(?:Local|Offset|Zoned)?Date(?:Time)?|Time|Instant|String)\)")
+_COMPARED = re.compile(r"[\w)`\"'] ?(?: [<>]=?|<|[<>!]=) ?['\"]?\Z")
+SQL = re.compile(
+    r"\b(?:(?:insert(?: ignore)?|replace) into\b|update \S+ set\b|values ?\(|select .{1,2000}? from\b|where\b)",
+    re.IGNORECASE,
+)
+_HEADLINE = re.compile(  # two words or more
+    r"[ \t#*=~/;:!-]*(?!(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b)[^\W\d_]+(?:[ :：,.'-]+[^\W\d_]+)+ ?[:：]? ?\(?"
+)
 # Names of the time of a line, of an alarm, or of a message on its way; any other is of what a message is about.
 _OWN_TIME = re.compile(
     r"(?:born|sen[dt]|produced?|consumed?|consuming|receiv(?:e|ed|ing)|recv|pull(?:ed)?|ack(?:ed)?|fail(?:ed|ure)?"
@@ -298,8 +312,10 @@ def is_of_body(line: str, start: int, end: int) -> bool:
         return False
     before = _DAY_OF_WEEK.sub("", before)
     field = _TAG.search(before) or _FIELD.search(before)
+    if _ABOUT.search(before) is not None or _CAST.match(line, end) is not None:
+        return True
     if field is None:
-        return False
+        return _COMPARED.search(before) is not None or (before.endswith("'") and SQL.search(line, 0, start) is not None)
     name, part = field["name"].rpartition(".")[2], field.groupdict()
     is_word = part.get("sign") != "=" and part.get("quote") is None
     if part.get("before") and is_word and name.lower() in ("time", "date", "at", "on", "timestamp"):
@@ -323,7 +339,7 @@ def _is_held(line: str, start: int, end: int) -> bool:
             closed -= 1
         elif sign in "{[(" and (holder := _HOLDER.search(line, max(0, at - 90), at + 1)) is not None:
             name = holder["name"].rpartition(".")[2].strip("_@").lower()
-            if name not in _OWN_HOLDERS and _OWN_TIME.fullmatch(name) is None:
+            if name not in _OWN_HOLDERS and _OWN_TIME.fullmatch(name) is None and _ID.fullmatch(holder["name"]) is None:
                 return _ID.search(line, at, _end_of(line, end)) is None
     return False
 
@@ -336,6 +352,19 @@ def _end_of(line: str, start: int) -> int:
         if depth < 0:
             return at
     return min(len(line), start + _HELD)
+
+
+def is_headline(line: str) -> bool:
+    """Whether a line is of words with a time that is not called its own: a banner, the head of a report.
+
+    >>> is_headline("=== Report of orders 2025-01-01 00:00:00 ==="), is_headline("Born Time: 2025-01-01 00:00:00")
+    (True, False)
+    """
+    first = _PREFIX.search(line, 0, _PREFIX_WITHIN)
+    if first is None or _HEADLINE.fullmatch(line, 0, first.start()) is None:
+        return False
+    field = _FIELD.search(line[: first.start()])
+    return field is None or _OWN_TIME.fullmatch(f"{field['before'] or ''}{field['name']}".lower()) is None
 
 
 def line_time(line: str) -> datetime | None:

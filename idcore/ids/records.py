@@ -23,6 +23,7 @@ from idcore.ids.line_moments import (
     NamedDay,
     born_marks,
     elapsed_of,
+    is_headline,
     may_be_dated,
     moment_at,
     moments_of,
@@ -221,6 +222,42 @@ def of_object(
     return _Around(own.split("\n")[-2::-1], outer.split("\n")[::-1]), _Around(back.split("\n")[1:], far)
 
 
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _is_item(line: str) -> bool:
+    return line.lstrip().startswith("- ")
+
+
+def of_item(line: str, before: Sequence[str], behind: Sequence[str]) -> tuple[_Around, _Around] | None:
+    """The lines around the IDs of a line in an item of a list that is indented, as of YAML, without those of others.
+
+    None where no item of several lines has the line: a list of values has none. Lines are nearest first.
+    """
+    begin, edge = 0, _indent(line)
+    if not _is_item(line):
+        edge = 0
+        for begin, one in enumerate(before, 1):
+            if one.strip() and _indent(one) < _indent(line) and _is_item(one):
+                edge = _indent(one)
+                break
+            if one.strip() and _indent(one) == 0:
+                return None
+        else:
+            return None
+    end = next((at for at, one in enumerate(behind) if one.strip() and _indent(one) <= edge), len(behind))
+    if begin + end == 0:
+        return None
+
+    def is_outside(one: str) -> bool:
+        return bool(one.strip()) and (_indent(one) < edge or (_indent(one) == edge and not _is_item(one)))
+
+    first = next((at for at, one in enumerate(before) if at >= begin and is_outside(one)), len(before))
+    last = next((at for at, one in enumerate(behind) if at >= end and is_outside(one)), len(behind))
+    return _Around([*before[:begin]], [*before[first:]]), _Around([*behind[:end]], [*behind[last:]])
+
+
 def hint_of_line(line: str, before: Sequence[str], behind: Sequence[str], elapsed: Sequence[int]) -> Hint | None:
     """What the lines around one that has no time say of its IDs, all of them on each side, nearest first.
 
@@ -233,6 +270,11 @@ def hint_of_line(line: str, before: Sequence[str], behind: Sequence[str], elapse
             own = hint_of(nearest(front.own), nearest(back.own), elapsed, is_one=True)
             if own is not None:
                 return own
+    if sides is None and (sides := of_item(line, before, behind)) is not None:
+        front, back = sides
+        own = hint_of(nearest(front.own), nearest(back.own), elapsed, is_one=True)
+        if own is not None:
+            return own
     if sides is None:
         return hint_of(nearest(before), nearest(behind), elapsed)
     return hint_of(nearest([*front.own, *front.outer]), nearest([*back.own, *back.outer]), elapsed)
@@ -332,6 +374,8 @@ def _said_by(line: str) -> _Said:
     if _STORED.match(line):
         return _Said(born_ms, None, (), tuple(one for one in moments_of(line) if one.ahead is None))
     opening, holds_id = prefix_time(line), _ID.search(line) is not None
+    if opening is not None and not holds_id and is_headline(line):
+        return _Said(born_ms, None, tuple(one._replace(sure=False) for one in moments_of(line)))
     moments = () if opening is not None or (holds_id and born_ms is not None) else tuple(moments_of(line))
     return _Said(born_ms, opening, moments, holds_id=holds_id)
 
@@ -382,6 +426,10 @@ class _Held:
     text: str = ""
 
 
+def _is_dated(token: Token) -> bool:
+    return token.born_ms is not None or token.prefix_time is not None
+
+
 def _texts(lines: Iterable[_Line]) -> Iterator[str]:
     """Texts of lines; between two that are no neighbours another, as there is in the text."""
     last = None
@@ -419,8 +467,7 @@ class Records:
             yield from self._settled(self._held.popleft())
         if not tokens:
             return
-        first = tokens[0]
-        dated = first.born_ms is not None or first.prefix_time is not None
+        dated = all(map(_is_dated, tokens))
         is_bare = not is_field(line)
         if dated or size > LONGEST or (is_bare and size == before):
             if not self._held:
@@ -468,4 +515,5 @@ class Records:
         day = hint.time if isinstance(hint.time, NamedDay) else None
         time = None if day is not None else hint.time
         for token in held.tokens:
-            yield replace(token, born_ms=hint.born_ms, prefix_time=time, named_day=day, of_record=True)
+            said = {"born_ms": hint.born_ms, "prefix_time": time, "named_day": day, "of_record": True}
+            yield token if _is_dated(token) else replace(token, **said)

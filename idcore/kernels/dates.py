@@ -52,6 +52,13 @@ LINE_NAMES = tuple(
     for name in b"time timestamp ts t date datetime log message msg line content".split(b" ")
     if len(name) <= 8
 )
+# How words end behind which a time is of something else (also `of` and `by`), in English and in Chinese.
+ABOUT_ENDS = tuple(
+    int.from_bytes(end, "big")
+    for end in b"for nce til ill rom ore ter han ned led due ild ilt ion ght ase sed ted".split(b" ")
+)
+ABOUT_LETTERS = tuple(int.from_bytes(end.encode(), "big") for end in "划自从至止计于期本线")
+OF, BY = (int.from_bytes(end, "big") for end in (b"of", b"by"))
 STAMP_OF_LINE = int.from_bytes(b"imestamp", "big")
 RN, TIMESTAMP = tuple(b"rn"), tuple(b"timestamp")  # what is behind the `bo` of bornTimestamp
 LONGEST_NAME = 3 * line_moments.LONGEST_NAME  # a Chinese letter has three bytes
@@ -284,12 +291,47 @@ def may_be_held(p, begin):
 
 
 @numba.njit(cache=True, nogil=True)
-def may_be_of_body(p, begin):
-    """Whether the name of a time at p may say that it is of what a message is about (`line_moments.is_of_body`)."""
+def is_cast(p, end):
+    """Whether a bracket opens directly behind a moment at p: `2019-05-01 10:00:00.0(Timestamp)`."""
+    p += U(19)
+    if p < end and (load_8(p) == signs.DOT or load_8(p) == signs.COMMA):
+        p += U(1)
+        while p < end and is_digit(load_8(p)):
+            p += U(1)
+    return p < end and load_8(p) == OPEN_ROUND
+
+
+@numba.njit(cache=True, nogil=True)
+def may_be_about(at, begin):
+    """Whether a word whose last byte is `at` may say that the time behind it is of something else: `since`, `计划`."""
+    if at < begin + U(1):
+        return False
+    three = three_at(at - U(2))
+    if load_8(at) >= signs.NOT_ASCII:
+        for end in ABOUT_LETTERS:
+            if three == end:
+                return True
+        return False
+    for end in ABOUT_ENDS:
+        if three | 0x202020 == end:
+            return True
+    two = three & 0xFFFF | 0x2020
+    return two == OF or two == BY
+
+
+@numba.njit(cache=True, nogil=True)
+def may_be_of_body(p, begin, end):
+    """Whether what is around a time at p may say that it is of what a message is about (`line_moments.is_of_body`)."""
     at = in_front(p, begin)
     sign = load_8(at)
+    if load_8(p - U(1)) == signs.APOSTROPHE and sign != signs.COLON and sign != signs.EQUALS:
+        return True
+    if is_cast(p, end):
+        return True
     if at < begin + U(1) or is_digit(sign):
         return False
+    if sign == signs.LESS or (sign == signs.GREATER and load_8(at - U(1)) == signs.SPACE) or may_be_about(at, begin):
+        return True
     is_set = sign == signs.EQUALS
     if sign == signs.COLON or is_set or (sign == WIDE_COLON and at >= begin + U(3)):
         at -= U(3 if sign == WIDE_COLON else 1)
@@ -551,7 +593,7 @@ def moment_of(begin, end, calendar, seen):
         and two_digits(begin + U(17)) >= 0
     ):
         p = place_of_moment(begin, near)
-        if p == U(0) or (p != begin and (may_be_due(p, begin) or may_be_of_body(p, begin) or may_be_held(p, begin))):
+        if p == U(0) or (p != begin and (may_be_due(p, begin) or may_be_of_body(p, begin, end) or may_be_held(p, begin))):
             return NOT_THERE, NO_ZONE
         seen[SEEN_AT] = np.int64(p - begin)
         seen[SEEN_MONTH], seen[SEEN_MS] = minute_at(p, end)

@@ -14,6 +14,7 @@ from .clients import date_client
 from .dates import (
     DAY_EARLY,
     DAY_LATE,
+    DIFFERENT,
     FIRST_MONTH,
     HINT_LINE,
     LENGTH,
@@ -52,28 +53,30 @@ from .find import (
     STATE_PAIRED,
     STATE_RANGES,
     STATE_VOTES,
+    V4_DIGITS,
     is_client,
     is_early,
     is_offset,
 )
-from .vector import borrowed
+from .vector import borrowed, load_8
 
 U = np.uint64
 
 
 # Columns of Dating.others; months count from FIRST_MONTH.
-OTHER_ROW, OTHER_MONTH, OTHER_MS, OTHER_AHEAD, OTHER_BORN, OTHER_NAMES_DAY, OTHER_COLUMNS = range(7)
+OTHER_ROW, OTHER_MONTH, OTHER_MS, OTHER_AHEAD, OTHER_BORN, OTHER_NAMES_DAY, OTHER_FROM, OTHER_COLUMNS = range(8)
 
 
 LEFT, IS_SETTLED = range(2)  # of Dating.left
+CLOSE_SQUARE, CLOSE_CURLY, CLOSE_ROUND = b"]})"
 
 
 class Dating(NamedTuple):
     """What dates ids: `Months.newest`, `Months.calendar`, the UTC offsets in use, and what is kept of the last line.
 
     `others`: rows of lines that may have their moment elsewhere, in another style or in another line of their record,
-    which Python looks for; then the month, the ms in it and the minutes ahead that it found, or a bornTimestamp, and
-    whether its year is assumed.
+    which Python looks for; then the month, the ms in it and the minutes ahead that it found, or a bornTimestamp,
+    whether its year is assumed, and from which place in the text on it holds: a line of several messages has several.
     `left`: how many, and whether it has looked. `near`: what is kept of the lines around (`around`).
     """
 
@@ -298,6 +301,56 @@ def pair(own, i, sent, again, behind, found, pairing):
 
 
 @numba.njit(cache=True, nogil=True)
+def has_messages(found, first, last):
+    """Whether ids from `first` to before `last` are of several messages."""
+    one = first
+    while one < last and is_offset(found.keys[found.slots[one], 2]):
+        one += 1
+    for i in range(one + 1, last):
+        is_same = found.values[i] == found.values[one] and found.slots[i] == found.slots[one]
+        if not is_same and not is_offset(found.keys[found.slots[i], 2]):
+            return True
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def may_be_list(text, origin, found, first, last):
+    """Whether a bracket ends between two of the ids from `first` to before `last`."""
+    for i in range(first, last - 1):
+        p, q = text + U(found.places[i] - origin), text + U(found.places[i + 1] - origin)
+        p += U(V4_DIGITS)
+        while p < q:
+            sign = load_8(p)
+            if sign == CLOSE_SQUARE or sign == CLOSE_CURLY or sign == CLOSE_ROUND:
+                return True
+            p += U(1)
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def is_left_open(text, origin, row, line, found, dating, ids):
+    """Whether a line, that has no single bornTimestamp, may have its moments elsewhere: for Python to look for."""
+    values, first, last = found.values, found.lines[row, FIRST_ID], found.lines[row, END_ID]
+    begin, end = found.lines[row, BEGIN], found.lines[row, END]
+    p, q = text + U(begin - origin), text + U(end - origin)
+    if line.born == DIFFERENT:
+        return True
+    for i in range(min(last - first, LINE_IDS)):
+        ids[TIME, i] = np.int64(values[first + i] >> COUNTER_SHIFT & U(0xFFFFFFFF))
+    known = ids[TIME, : min(last - first, LINE_IDS)]
+    if line.moment < 0:
+        return may_have_time(p, q, known) or may_have_record(text, origin, begin, end, dating.near)
+    behind = p + U(dating.seen[SEEN_AT] + 19)
+    if last - first > 1 and has_messages(found, first, last):
+        is_list = may_be_list(text, origin, found, first, last)
+        return has_moment(behind, q) or (is_list and may_have_time(behind, q, known))
+    for elapsed in known:  # a moment that its first id proves, as in most lines, is not looked at again
+        if is_proved(line, elapsed, dating.calendar, dating.in_use):
+            return False
+    return has_moment(behind, q)
+
+
+@numba.njit(cache=True, nogil=True)
 def pair_lines(buf, origin, found, dating, votes, pairing, behind):
     """Dates the msgIds of each line, and pairs them: the i-th offsetMsgId goes with the i-th of them, then the last.
 
@@ -319,32 +372,27 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
         first, last = lines[row, FIRST_ID], lines[row, END_ID]
         begin, end = lines[row, BEGIN], lines[row, END]
         line, names_day = NO_LINE, False
+        if settled and at_row > 0 and dating.others[at_row - 1, OTHER_ROW] == row:
+            continue
         if settled:
             line = settled_line(dating.others[at_row], dating)
             names_day = dating.others[at_row, OTHER_NAMES_DAY] != 0
         elif months and end - begin <= HINT_LINE and begin >= origin:
             p, q = text + U(begin - origin), text + U(end - origin)
             line = date_line(p, q, lines[row, HAS_BO], calendar, dating.seen)
-            if line.born < 0:
-                is_open = True
-                if line.moment >= 0:  # one that its first id proves, as in most lines, is not looked at again
-                    for i in range(first, min(last, first + LINE_IDS)):
-                        elapsed = np.int64(values[i] >> COUNTER_SHIFT & U(0xFFFFFFFF))
-                        if is_proved(line, elapsed, calendar, dating.in_use):
-                            is_open = False
-                            break
-                    is_open = is_open and has_moment(p + U(dating.seen[SEEN_AT] + 19), q)
-                else:
-                    for i in range(min(last - first, LINE_IDS)):
-                        ids[TIME, i] = np.int64(values[first + i] >> COUNTER_SHIFT & U(0xFFFFFFFF))
-                    known = ids[TIME, : min(last - first, LINE_IDS)]
-                    is_open = may_have_time(p, q, known) or may_have_record(text, origin, begin, end, dating.near)
-                if is_open:
-                    dating.others[dating.left[LEFT], OTHER_ROW] = row
-                    dating.left[LEFT] += 1
-                    continue
+            if line.born < 0 and is_left_open(text, origin, row, line, found, dating, ids):
+                dating.others[dating.left[LEFT], OTHER_ROW] = row
+                dating.left[LEFT] += 1
+                continue
         dated = offsets = 0
+        more = at_row + 1  # the next of its rows, of a line of several messages
         for i in range(first, last):
+            while settled and more < dating.left[LEFT] and dating.others[more, OTHER_ROW] == row:
+                if found.places[i] < dating.others[more, OTHER_FROM]:
+                    break
+                line = settled_line(dating.others[more], dating)
+                names_day = dating.others[more, OTHER_NAMES_DAY] != 0
+                more += 1
             slot = np.int64(slots[i])
             k2 = found.keys[slot, 2]
             if is_offset(k2):

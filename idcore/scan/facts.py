@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -12,9 +13,10 @@ import numpy as np
 
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.ids import broken_lines, records
-from idcore.ids.line_moments import Moment, NamedDay, born_marks, elapsed_of, line_time, named_day, prefix_time
+from idcore.ids.line_moments import NamedDay, born_marks, elapsed_of, line_time, named_day
 from idcore.ids.line_time import latest_year
 from idcore.ids.pasted_logs import HEAD, begins_in
+from idcore.ids.records_in_line import ID, hints_in
 from idcore.kernels import around, codes, dates, encode, find, paired_offsets, pairs
 from idcore.kernels.dates import YEAR
 from idcore.scan import look_alikes
@@ -32,6 +34,7 @@ MOST_IDS = 4 << 20  # ids that one task holds before it packs them: bounds its m
 MILLISECOND = timedelta(milliseconds=1)
 NO_MONTH = -1 << 20  # of a line without a time
 _MOMENTS = pairs.TEXT, pairs.TEXT_FIRST, pairs.TEXT_LAST, pairs.TEXT_IS_YEARLESS
+_ID_BYTES = re.compile(ID.pattern.encode())
 MOST_KEYS = 1 << 16  # and processes, clients and brokers: a table of 8 to 32 MiB
 
 
@@ -123,9 +126,11 @@ class Scanner:
         dating.near[around.STOP] = windows.filled + windows.origin
         pairs.pair_lines(windows.buf, windows.origin, ids, dating, self.votes, self.pairing, behind)
         if left := int(dating.left[pairs.LEFT]):
-            _look_for_moments(windows, ids.lines, dating.others[:left], self.months)
-            dating.left[pairs.IS_SETTLED] = 1
-            pairs.pair_lines(windows.buf, windows.origin, ids, dating, self.votes, self.pairing, behind)
+            said = _look_for_moments(windows, ids.lines, dating.others[:left, pairs.OTHER_ROW], self.months)
+            dating.left[:] = len(said), 1
+            pairs.pair_lines(
+                windows.buf, windows.origin, ids, dating._replace(others=said), self.votes, self.pairing, behind
+            )
             dating.left[:] = 0
 
     def scan(self, split: Split, windows: Windows) -> Iterator[Fact]:
@@ -423,48 +428,35 @@ def scan_task(
     yield from scanner.facts()
 
 
-def _look_for_moments(windows: Windows, lines: np.ndarray, others: np.ndarray, months: Months) -> None:
+def _look_for_moments(windows: Windows, lines: np.ndarray, rows: np.ndarray, months: Months) -> np.ndarray:
     """The time of each line that has it elsewhere, in another style, or in another line of its record; in Python.
 
-    Those lines are few in most logs. Where all are such, this is most of the work of a scan.
+    Those lines are few in most logs. Where all are such, this is most of the work of a scan. A line of several messages
+    has several times, each from its place on.
     """
-    ends = lines[others[:, pairs.OTHER_ROW]][:, [find.BEGIN, find.END]].tolist()
-    others[:, pairs.OTHER_MONTH] = NO_MONTH
-    others[:, pairs.OTHER_BORN] = dates.NOT_THERE
-    others[:, pairs.OTHER_NAMES_DAY] = 0
     near = _LinesAround(windows)
-    for at, (begin, end) in enumerate(ends):
-        hint = _hint_of(windows, near, begin, end)
-        if hint is None:
-            continue
-        time, names_day = hint.time, isinstance(hint.time, NamedDay)
-        if isinstance(time, NamedDay):
-            time = latest_year(time, months.now, months.zone)
-        if hint.born_ms is not None:
-            others[at, pairs.OTHER_BORN] = hint.born_ms
-        elif time is not None:
-            others[at, pairs.OTHER_NAMES_DAY] = names_day
-            wall, ahead = time.replace(tzinfo=None), time.utcoffset()
-            month = wall.year * 12 + wall.month - 1
-            others[at, pairs.OTHER_MONTH] = month - dates.FIRST_MONTH
-            others[at, pairs.OTHER_MS] = (wall - datetime(wall.year, wall.month, 1)) // MILLISECOND
-            others[at, pairs.OTHER_AHEAD] = dates.NO_ZONE if ahead is None else ahead // timedelta(minutes=1)
+    found = list[tuple[int, ...]]()
+    for row, (begin, end) in zip(rows.tolist(), lines[rows][:, [find.BEGIN, find.END]].tolist(), strict=True):
+        found += [(row, *_as_other(hint, months), place) for place, hint in _hints_of(windows, near, begin, end)]
+    return np.array(found, np.int64)
 
 
-def _of_several(line: str, borns: set[int]) -> records.Hint | None:
-    """What a line of several messages says: the time that it opens with, else the last bornTimestamp that an id proves.
-
-    By the first, an ID that is later in its month would be of the month before. A single bornTimestamp comes here only
-    if it is of no month in the calendar.
-    """
-    if len(borns) == 1:
-        return None
-    if (opening := prefix_time(line)) is not None:
-        return records.Hint(None, opening)
-    elapsed = elapsed_of(line)
-    proved = (ms for _, ms in born_marks(line) if any(map(Moment(ms, 0, 0, True).is_proved_by, elapsed)))
-    last = max(proved, default=None)
-    return None if last is None else records.Hint(last, None)
+def _as_other(hint: records.Hint | None, months: Months) -> tuple[int, int, int, int, int]:
+    """What a line says of time, as `pairs.Dating.others` has it."""
+    month, ms, ahead, born, names_day = NO_MONTH, 0, int(dates.NO_ZONE), int(dates.NOT_THERE), False
+    if hint is None:
+        return month, ms, ahead, born, names_day
+    time, names_day = hint.time, isinstance(hint.time, NamedDay)
+    if isinstance(time, NamedDay):
+        time = latest_year(time, months.now, months.zone)
+    if hint.born_ms is not None:
+        return month, ms, ahead, hint.born_ms, False
+    if time is None:
+        return month, ms, ahead, born, False
+    wall, zone = time.replace(tzinfo=None), time.utcoffset()
+    month = wall.year * 12 + wall.month - 1 - dates.FIRST_MONTH
+    ms = (wall - datetime(wall.year, wall.month, 1)) // MILLISECOND
+    return month, ms, ahead if zone is None else zone // timedelta(minutes=1), born, names_day
 
 
 class _LinesAround:
@@ -505,14 +497,39 @@ class _LinesAround:
         self._lines = [str(one, "utf-8", "replace") for one in found]
 
 
-def _hint_of(windows: Windows, near: _LinesAround, begin: int, end: int) -> records.Hint | None:
-    """What the line from `begin` to `end` says of when its ids were made, else what the lines around it do."""
-    origin, view = windows.origin, windows.view
-    line = str(view[begin - origin : end - origin], "utf-8", "replace")
-    if borns := {ms for _, ms in born_marks(line)}:
-        return _of_several(line, borns)
+def _hints_of(
+    windows: Windows, near: _LinesAround, begin: int, end: int
+) -> Iterator[tuple[int, records.Hint | None]]:
+    """What dates the ids of the line from `begin` to `end`, each from its place in the text on."""
+    text = bytes(windows.view[begin - windows.origin : end - windows.origin])
+    line = str(text, "utf-8", "replace")
+    hints = hints_in(line)
+    if hints is None:
+        yield begin, _hint_of(line, near, begin, end)
+        return
+    around = None if all(hint for _, hint in hints) else _hint_around(line, near, begin, end)
+    places = dict(zip((one.start() for one in ID.finditer(line)), _starts_of(text), strict=True))
+    for place, hint in hints:
+        yield begin + places.get(place, 0), around if hint is None else hint
+
+
+def _starts_of(text: bytes) -> Iterator[int]:
+    return (one.start() for one in _ID_BYTES.finditer(text))
+
+
+def _hint_of(line: str, near: _LinesAround, begin: int, end: int) -> records.Hint | None:
+    """What a line says of when its ids were made, else what the lines around it do.
+
+    A bornTimestamp comes here only if it is of no month in the calendar.
+    """
+    if born_marks(line):
+        return None
     if (time := line_time(line)) is not None:
         return records.Hint(None, time)
+    return _hint_around(line, near, begin, end)
+
+
+def _hint_around(line: str, near: _LinesAround, begin: int, end: int) -> records.Hint | None:
     day, elapsed = named_day(line), elapsed_of(line)
     front, back, sizes = near.of(begin, end)
     is_cell = not records.is_field(line)

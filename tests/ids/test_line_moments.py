@@ -538,7 +538,7 @@ def is_taken_for_body(name: str) -> bool:
     text = placed(f"{{ {name}2021-03-04 05:06:07")
     begin = np.uint64(text.ctypes.data)
     place = begin + np.uint64(len(name.encode()) + 2)
-    return bool(may_be_of_body(place, begin) or may_be_held(place, begin))
+    return bool(may_be_of_body(place, begin, place + np.uint64(19)) or may_be_held(place, begin))
 
 
 @pytest.mark.parametrize(

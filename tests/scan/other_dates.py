@@ -276,10 +276,15 @@ def is_of_body(before: str, behind: str) -> bool:
     """Whether a time has a name in front that is neither of a line's own time nor of its message's."""
     if _is_held(before, behind):
         return True
+    whole = before
     before = re.sub(r"(mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? ?$", "", before[-40:], flags=re.IGNORECASE)
     tag = re.search(r"<(?:[\w-]+:)?([\w.-]+)>[ \"']*$", before)
     if tag is not None:
         return _is_timely(tag[1].split(".")[-1]) and not _is_of_line(tag[1].split(".")[-1])
+    if is_about(before) or re.match(r"\((?:%s)\)" % "|".join(CASTS), behind):
+        return True
+    if re.search(r"[\w)`\"'] ?(?: [<>]|<| ?[<>!]=) ?['\"]?$", before) and not re.search(r"[\w.@$-] ?= ?['\"]?$", before):
+        return True
     bare = before.rstrip(" \"'\\[({")
     sign = bare[-1:] if bare[-1:] in ("=", ":", "：") else ""
     rest = bare[:-1] if sign else before.removesuffix(" ")
@@ -289,7 +294,7 @@ def is_of_body(before: str, behind: str) -> bool:
     name = re.search(r"[\w.@$-]*$", unquoted)
     assert name is not None
     if not name[0]:
-        return False
+        return before.endswith("'") and is_sql(whole)
     own = name[0].split(".")[-1]
     word = re.search(r"(?:^|(?<=[\s\"'{\[(,;|&?<>]))([A-Za-z][a-z]{1,19}) $", unquoted[: name.start()])
     if word and sign != "=" and not is_quoted and own.lower() in ("time", "date", "at", "on", "timestamp"):
@@ -298,6 +303,49 @@ def is_of_body(before: str, behind: str) -> bool:
         return False
     is_whole = re.match(r"\\{0,7}[\"',;)}\]<|]|\s*$| ?(?:[~～—–至到-]|to) ?\d", behind) is not None
     return _is_timely(own) or ((sign == "=" or (is_quoted and sign != "")) and is_whole)
+
+
+CASTS = [
+    *("Timestamp", "LocalDateTime", "OffsetDateTime", "ZonedDateTime", "DateTime", "LocalDate", "OffsetDate"),
+    *("ZonedDate", "Date", "Time", "Instant", "String"),
+]
+ABOUT = {
+    *("for", "of", "since", "until", "till", "from", "before", "after", "by", "than", "planned", "scheduled", "due"),
+    *("build", "built", "version", "copyright", "release", "released", "generated", "dated", "completed"),
+}
+CHINESE_ABOUT = ("计划", "自", "从", "至", "截止", "预计", "将于", "定于", "有效期", "版本", "上线")
+STATEMENTS = ("insert into", "insert ignore into", "replace into", "where")
+
+
+def is_about(before: str) -> bool:
+    """Whether a word says that the time behind it is of something else."""
+    if before.removesuffix(" ").endswith(CHINESE_ABOUT):
+        return True
+    word = re.search(r"(?:^|[^\w.-])([A-Za-z]+) $", before)
+    return word is not None and word[1].lower() in ABOUT
+
+
+def is_sql(text: str) -> bool:
+    """Whether a statement of SQL is in a text."""
+    low = text.lower()
+    words = any(re.search(rf"\b{one}\b", low) for one in STATEMENTS) or re.search(r"\bvalues ?\(", low)
+    return bool(words or re.search(r"\bupdate \S+ set\b", low) or re.search(r"\bselect .{1,2000}? from\b", low))
+
+
+def is_headline(line: str, place: int) -> bool:
+    """Whether two words or more, and none that names the time of a line, are in front of a time."""
+    before = line[:place]
+    front = re.fullmatch(r"([^\d_]*?)[:：]? ?\(?", before)
+    if front is None:
+        return False
+    front_words = front[1].lstrip(" \t#*=~/;:!-")
+    words = re.split(r"[ :：,.'-]+", front_words.rstrip(" "))
+    if len(words) < 2 or not all(word.isalpha() for word in words) or front_words.endswith("  "):
+        return False
+    if words[0] in ("TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL"):
+        return False
+    name = re.search(r"(?:(?<=\s)|^)(?:([A-Za-z][a-z]{1,19}) )?([\w.@$-]+) ?[:：]? ?\(?$", before)
+    return name is None or not _is_of_line(f"{name[1] or ''}{name[2]}".lower())
 
 
 HOLDERS = {"instant", "meta", "metadata", "log", "event", "source", "fields", "header", "headers", "message"}

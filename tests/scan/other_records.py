@@ -26,13 +26,14 @@ MAY_BE = re.compile(
 def dated_text(data: bytes, begin: int, end: int) -> bytes:
     """A text that dates the IDs of a line: the line itself, or one made of what its record says."""
     line = data[begin:end]
-    borns = [int(value) for value in dates.BORN_MARK.findall(line)] if end - begin <= dates.LINE else []
-    if len(set(borns)) > 1 and dates.moment_of(line) is None:
-        own = [int(one[0][-12:-4], 16) for one in ID.finditer(line.decode(errors="replace"))]
-        proved = [born for born in borns if any(proves((born, 0, 0, True), ms) for ms in own)]
-        return f"bornTimestamp={max(proved)}".encode() if proved else line
     if dates.moment_of(line) or dates.BORN_MARK.search(line):
         return line
+    return record_text(data, begin, end)
+
+
+def record_text(data: bytes, begin: int, end: int) -> bytes:
+    """A text of what the lines around a line say, or the day without a year that it has."""
+    line = data[begin:end]
     elapsed = [int(one[0][-12:-4], 16) for one in ID.finditer(line.decode(errors="replace"))]
     day = day_of(line.decode(errors="replace"), elapsed)
     is_bare = not re.search(rb"[g-zG-Z]", line)
@@ -43,6 +44,11 @@ def dated_text(data: bytes, begin: int, end: int) -> bytes:
     objects = None if is_bare else of_object(line, front, back)
     if objects is not None:
         (own_front, outer_front), (own_back, outer_back) = objects
+        of_its_record = record_of(of_record(own_front), of_record(own_back), elapsed, is_one=True)
+        front, back = [*own_front, *outer_front], [*own_back, *outer_back]
+    items = None if is_bare or objects is not None else of_item(line, front, back)
+    if items is not None:
+        (own_front, outer_front), (own_back, outer_back) = items
         of_its_record = record_of(of_record(own_front), of_record(own_back), elapsed, is_one=True)
         front, back = [*own_front, *outer_front], [*own_back, *outer_back]
     if of_its_record is None:
@@ -126,6 +132,42 @@ def of_object(
     texts = [lines_of(whole, kept, *span) for span in ((own, cut), (0, own), (end, stop), (stop, len(whole)))]
     own_front = texts[0][:-1] if own < cut else []
     return (own_front[::-1], texts[1][::-1]), (texts[2][1:], texts[3] if close is not None else [])
+
+
+def of_item(
+    line: bytes, front: list[bytes], back: list[bytes]
+) -> tuple[tuple[list[bytes], list[bytes]], tuple[list[bytes], list[bytes]]] | None:
+    """The lines of the item of an indented list that has a line, and of what is around the list, on both sides."""
+    texts = [one.decode(errors="replace") for one in (*front[::-1], line, *back)]
+    own = len(front)
+
+    def depth(at: int) -> int | None:
+        return len(texts[at]) - len(texts[at].lstrip()) if texts[at].strip() else None
+
+    def is_dash(at: int) -> bool:
+        return texts[at].lstrip()[:2] == "- "
+
+    begin = own
+    while not is_dash(begin) or (begin < own and (depth(begin) or 0) >= (depth(own) or 0)):
+        if begin < own and depth(begin) == 0:
+            return None
+        begin -= 1
+        if begin < 0:
+            return None
+    edge = depth(begin) or 0
+    ends = [at for at in range(own + 1, len(texts)) if (deep := depth(at)) is not None and deep <= edge]
+    end = min(ends, default=len(texts))
+    if end - begin < 2:
+        return None
+    outside = [
+        at
+        for at in (*range(begin), *range(end, len(texts)))
+        if (deep := depth(at)) is not None and (deep < edge or (deep == edge and not is_dash(at)))
+    ]
+    lines = [*front[::-1], line, *back]
+    last_before = max((at for at in outside if at < begin), default=-1)
+    first_behind = min((at for at in outside if at >= end), default=len(texts))
+    return (lines[begin:own][::-1], lines[: last_before + 1][::-1]), (lines[own + 1 : end], lines[first_behind:])
 
 
 def own_of(around_id: list[tuple[int, bool, bool]]) -> int | None:

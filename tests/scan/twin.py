@@ -17,7 +17,8 @@ from idcore.ids.look_alikes import order_of
 
 from . import dates
 from .chains import Chain, chains, tracks
-from .other_records import dated_text
+from .other_line_records import texts_in
+from .other_records import dated_text, record_text
 from .reading import (
     BORN_2021,
     Calendar,
@@ -42,7 +43,7 @@ Row = dict[str, Any]
 Key = tuple[str, str, int, int]  # of a process
 Votes = dict[Key, list[dates.Vote]]
 Growth = dict[tuple[str, datetime], list[tuple[int, datetime]]]
-Line = tuple[bytes, list[Uniq | Offset | Client]]  # its text and its ids
+Line = tuple[bytes, list[tuple[Uniq | Offset | Client, bytes]]]  # its text, and its ids, each with a text that dates it
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -340,12 +341,12 @@ def tables(
         count_moments(lines, zone, moments)
         for text, own in lines:
             line = pairs_of(text, own)
-            for one, place in line:
-                short = len(own) <= 128 and len(text) <= dates.LINE
-                vote = dates.vote(text, one, zone, at) if short and isinstance(one, Uniq) else None
-                dated.append((one, place, vote, text if short else b""))
+            short = len(own) <= 128 and len(text) <= dates.LINE
+            for (one, said), place in line:
+                vote = dates.vote(said, one, zone, at) if short and isinstance(one, Uniq) else None
+                dated.append((one, place, vote, said if short else b""))
                 stored_as[written(one)].add(written(place))
-            lines_of.update({written(one) for one, _ in line})
+            lines_of.update({written(one) for (one, _), _ in line})
     accepted = less_look_alikes(settle(accepted), vouched, refused.alike, file_rows, case)
     known = dates.whole(votes, [when for own in moments.values() for when, *_ in own], SHARE)
     calendar = calendar_of(known, Calendar(zone, at), zone, at)
@@ -446,11 +447,11 @@ def ahead_by_line(one: Client, line: bytes, zone: tzinfo) -> tuple[int | None, i
 def count_moments(lines: list[Line], zone: tzinfo, moments: Moments) -> None:
     for text, own in lines:
         if len(own) <= 128 and len(text) <= dates.LINE:
-            for one in own:
+            for one, said in own:
                 if isinstance(one, Client):
-                    when, kind, ahead = ahead_by_line(one, text, zone)
+                    when, kind, ahead = ahead_by_line(one, said, zone)
                     if when is not None:
-                        born, _, zoned = line_instant(text, zone)
+                        born, _, zoned = line_instant(said, zone)
                         when += 0 if born is not None or zoned else 26 * dates.HOUR
                         moments[one.mac, one.pid].append((when, kind, ahead if one.way[0] == "big" else None, True))
 
@@ -586,8 +587,8 @@ def month_back(sent: datetime, zone: tzinfo, until: int) -> datetime:
 def count_votes(lines: list[Line], zone: tzinfo, at: datetime, votes: Votes) -> None:
     for text, own in lines:
         if len(own) <= 128 and len(text) <= dates.LINE:
-            for one in own:
-                vote = dates.vote(text, one, zone, at) if isinstance(one, Uniq) else None
+            for one, said in own:
+                vote = dates.vote(said, one, zone, at) if isinstance(one, Uniq) else None
                 if isinstance(one, Uniq) and vote is not None:
                     votes[one.process].append(vote)
 
@@ -812,19 +813,35 @@ def activity_rows(running: list[Process]) -> list[Row]:
 
 
 def by_line(data: bytes, here: list[Found]) -> list[Line]:
-    """Each line that holds an id, or what its record says of its time, and its ids."""
+    """Each line that holds an id, and its ids, with what it or its record says of their time."""
     ends = [*(found.start() for found in re.finditer(b"\n", data)), len(data)]
-    lines: dict[tuple[int, int], list[Uniq | Offset | Client]] = defaultdict(list)
+    lines: dict[tuple[int, int], list[Found]] = defaultdict(list)
     for found in here:
         line = bisect(ends, found.byte)
-        lines[ends[line - 1] + 1 if line else 0, ends[line]].append(found.one)
-    return [(dated_text(data, start, end), own) for (start, end), own in lines.items()]
+        lines[ends[line - 1] + 1 if line else 0, ends[line]].append(found)
+    return [(data[start:end], dated_ids(data, start, end, own)) for (start, end), own in lines.items()]
 
 
-def pairs_of(text: bytes, own: list[Uniq | Offset | Client]) -> list[tuple[Uniq | Client, Offset]]:
+def dated_ids(data: bytes, start: int, end: int, own: list[Found]) -> list[tuple[Uniq | Offset | Client, bytes]]:
+    """The ids of a line, each with a text that dates it."""
+    said = texts_in(data[start:end])
+    if said is None:
+        text = dated_text(data, start, end)
+        return [(found.one, text) for found in own]
+    around = record_text(data, start, end)
+    texts = [(start + place, around if text is None else text) for place, text in said]
+    return [
+        (found.one, [text for place, text in texts if place <= found.byte or (place, text) == texts[0]][-1])
+        for found in own
+    ]
+
+
+def pairs_of(
+    text: bytes, own: list[tuple[Uniq | Offset | Client, bytes]]
+) -> list[tuple[tuple[Uniq | Client, bytes], Offset]]:
     """The i-th offset id of a line behind the i-th uniq or client id, then behind the last."""
-    times = [one for one in own if isinstance(one, Uniq | Client)]
-    offsets = [one for one in own if isinstance(one, Offset)]
+    times = [(one, said) for one, said in own if isinstance(one, Uniq | Client)]
+    offsets = [one for one, _ in own if isinstance(one, Offset)]
     if len(text) > MIB or not 1 <= len(times) <= 64 or not 1 <= len(offsets) <= 64:
         return []
     return [(times[min(i, len(times) - 1)], place) for i, place in enumerate(offsets)]

@@ -1,0 +1,175 @@
+"""Times of a line that has several messages: which of its times is that of which ID. Knows no clock and no zone.
+
+A list of JSON, of `MessageExt [...]` or of Python's dictionaries may be one line. Each ID has the time of its own
+object: of the brackets around it, but those of other IDs in them, and of what is around these. The scan asks the same
+(`idcore.scan.facts`), where a kernel has seen that a line may have several messages (`idcore.kernels.pairs`).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from operator import itemgetter
+
+from idcore.base.layout import COUNTER_DIGITS, ID_DIGITS, VALUE_DIGITS
+from idcore.ids import rules
+from idcore.ids.line_moments import LONGEST, SQL, Moment, born_marks, line_time, moment_at, moments_of, prefix_time
+from idcore.ids.records import Hint
+
+ID = re.compile(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
+_STRINGS = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_BRACKETS = re.compile(r"[\[\]{}()]")
+_CLOSERS = {"]": "[", "}": "{", ")": "("}
+_ENDS = re.compile(r"[\]})]")
+_FRONT = 120  # characters in front of a bracket in which its name is
+# A part of what is around it has a name, and is no object of its own: `"data":[`, `toString()=Message{`; but `"ID":{`.
+_NAMED = re.compile(r"(?P<name>[\w.@$()-]*)\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?(?:[\w.$@]+\s?)?\Z")
+
+
+@dataclass(eq=False)
+class _Object:
+    """The text of an object, without the objects of other IDs in it."""
+
+    begin: int
+    parent: _Object | None
+    end: int = 0
+    inner: list[_Object] = field(default_factory=list)
+    line: str = ""
+
+    @cached_property
+    def text(self) -> str:
+        """As long as in the line: blanks are in the place of other objects."""
+        pieces, at = list[str](), self.begin
+        for one in self.inner:
+            pieces += [self.line[at : one.begin], " " * (one.end - one.begin)]
+            at = one.end
+        return "".join([*pieces, self.line[at : self.end]])
+
+    @cached_property
+    def borns(self) -> list[tuple[int, int]]:
+        """Its bornTimestamps, each with its place in the line."""
+        return [(self.begin + place, ms) for place, ms in born_marks(self.text)]
+
+    @cached_property
+    def moments(self) -> list[Moment]:
+        """Its times, first that which it opens with."""
+        opening = prefix_time(self.text)
+        return [*([] if opening is None else [moment_at(opening)]), *moments_of(self.text)]
+
+    @cached_property
+    def hint(self) -> Hint | None:
+        """What it says of all of its IDs."""
+        time = line_time(self.text)
+        return None if time is None else Hint(None, time)
+
+
+def has_several(line: str, borns: list[tuple[int, int]]) -> bool:
+    """Whether a line may have several messages: several IDs that are no offsetMsgIds, or several bornTimestamps."""
+    if len(line) > LONGEST:
+        return False
+    if borns:
+        return any(ms != borns[0][1] for _, ms in borns)
+    return len(line) > 2 * ID_DIGITS[0] and len(set(filter(_is_message, ID.findall(line)))) > 1
+
+
+def hints_in(line: str) -> list[tuple[int, Hint | None]] | None:
+    """From which place on which time holds, of a line that has several messages; None where one time holds for all.
+
+    >>> one, other = 2 * ["0A650701015518B4AAC211A2A7590001"], 2 * ["0A650702015518B4AAC21C273C900002"]
+    >>> said = hints_in(f'[{{"id":"{one[0]}","time":"2026-03-04 10:11:12"}},{{"id":"{other[0]}","time":"2026-05-06 10:00:00"}}]')
+    >>> [str(hint.time) for _, hint in said]
+    ['2026-03-04 10:11:12', '2026-05-06 10:00:00']
+    """
+    if not has_several(line, born_marks(line)):
+        return None
+    found = list(ID.finditer(line))
+    root = _objects(line, found)
+    hints = [(one.start(), _hint_of(_chain(root, one.start()), one.start(), one[0])) for one in found]
+    if not any(hint for _, hint in hints):
+        return None
+    changes = [one for before, one in pairwise([(0, None), *hints]) if one[1] != before[1]]
+    return changes if hints[0][1] is not None else [(0, None), *changes]
+
+
+def hint_at(hints: list[tuple[int, Hint | None]], place: int) -> Hint | None:
+    """What holds of the ID at a place of the line."""
+    return hints[max(0, bisect_right(hints, place, key=itemgetter(0)) - 1)][1]
+
+
+def _is_message(digits: str) -> bool:
+    """Whether it is no offsetMsgId by its digits: the port of one has four of its eight digits at most."""
+    if digits != digits.upper() or len(digits) not in (ID_DIGITS[0], ID_DIGITS[-1]):
+        return digits == digits.upper()
+    address = len(digits) - 24
+    return digits[address : address + 4] != "0000"
+
+
+def _objects(line: str, found: list[re.Match[str]]) -> _Object:
+    """The objects of a line that hold IDs, in the line as a whole."""
+    # A row of SQL is judged with its statement.
+    root = _Object(0, None, len(line), line=line)
+    messages = [one for one in found if _is_message(one[0])]
+    if SQL.search(line) is None and any(_ENDS.search(line, one.end(), other.start()) for one, other in pairwise(messages)):
+        for begin, end in sorted(_spans(line)):
+            _put(root, begin, end, line, found)
+    return root
+
+
+def _put(root: _Object, begin: int, end: int, line: str, found: list[re.Match[str]]) -> None:
+    """Puts brackets that hold an ID, and are no part of what is around them, to their place in the tree."""
+    if not any(begin <= one.start() < end for one in found):
+        return
+    parent = root
+    while parent.inner and parent.inner[-1].end >= end:
+        parent = parent.inner[-1]
+    parent.inner.append(_Object(begin, parent, end, line=line))
+
+
+def _spans(line: str) -> Iterator[tuple[int, int]]:
+    """Where the objects of a line begin and end; strings of JSON count only where an ID is in them."""
+    bare = _STRINGS.sub(lambda one: one[0] if ID.search(one[0]) else "_" * len(one[0]), line)
+    open_ones = list[tuple[str, int]]()
+    for mark in _BRACKETS.finditer(bare):
+        if mark[0] not in _CLOSERS:
+            open_ones.append((mark[0], mark.start()))
+            continue
+        at = next((at for at in reversed(range(len(open_ones))) if open_ones[at][0] == _CLOSERS[mark[0]]), None)
+        if at is None:
+            continue
+        begin = open_ones[at][1]
+        del open_ones[at:]
+        named = _NAMED.search(line[max(0, begin - _FRONT) : begin])
+        if named is None or ID.fullmatch(named["name"]) is not None:
+            yield begin - (0 if named is None else len(named[0])), mark.end()
+
+
+def _chain(root: _Object, place: int) -> list[_Object]:
+    """The objects around a place, the innermost first."""
+    chain = [root]
+    while (inner := next((one for one in chain[0].inner if one.begin <= place < one.end), None)) is not None:
+        chain.insert(0, inner)
+    return chain
+
+
+def _hint_of(chain: list[_Object], place: int, digits: str) -> Hint | None:
+    """What dates an ID: the bornTimestamp of its object, else a time that it proves, else that of its object."""
+    elapsed = int(digits[-VALUE_DIGITS:-COUNTER_DIGITS], 16)
+    for one in chain:
+        if one.borns:
+            return Hint(_born_of(one.borns, place, elapsed), None)
+    for one in chain:
+        proved = next((moment for moment in one.moments if moment.is_proved_by(elapsed)), None)
+        if proved is not None:
+            return Hint(None, proved.time)
+    return next((one.hint for one in chain if one.hint is not None), None)
+
+
+def _born_of(borns: list[tuple[int, int]], place: int, elapsed: int) -> int:
+    """Of the bornTimestamps of an object that of an ID: which it proves, else the last in front, else the first."""
+    nearest = borns[max(0, bisect_right(borns, place, key=itemgetter(0)) - 1)][1]
+    proved = [ms for _, ms in borns if Moment(ms, 0, 0, True).is_proved_by(elapsed)]
+    return nearest if nearest in proved or not proved else proved[0]
