@@ -19,7 +19,7 @@ from idcore.ids.client_time import client_ahead, local_ahead, made_until, source
 from idcore.ids.clock import DAY_MS, HOUR_MS, Clock, Month, ZoneSource, from_ms, month_of, to_ms
 from idcore.ids.identify import Verdict
 from idcore.ids.line_moments import NamedDay
-from idcore.ids.line_time import FIRST_YEAR, begins_at_noon, hints, refine
+from idcore.ids.line_time import APART, FIRST_YEAR, begins_at_noon, hints, refine
 from idcore.ids.model import ClientId, UniqId
 from idcore.ids.reasons import Reason, bare_reason
 from idcore.ids.tokens import Token
@@ -31,6 +31,7 @@ _KINDS = {
     **dict.fromkeys(("zone_prefix", "hour_prefix"), PREFIX),
     "year_latest": YEAR,
     "month_apart": YEAR,
+    "month_stored": YEAR,
 }
 _SOURCES: tuple[ZoneSource, ZoneSource] = ("born", "prefix")
 _UNTIL = 1 << 62
@@ -59,7 +60,7 @@ class _Process:
     high: int = 0  # the greatest elapsed that a line dates
     is_assumed: bool = False  # its lines name no year, nor does their log
     by_others: bool = False  # its lines name no year, but others leave only one: of its log, else of all
-    is_apart: bool = False  # of a line of it bornTimestamp contradicts the ID
+    apart: str = ""  # of a line of it bornTimestamp contradicts the ID, or it has a store time alone: which reason
     of_several: bool = False  # lines of several months have an ID of it: this is the first of them
 
 
@@ -103,9 +104,9 @@ class Dates:
         if known.of_several:
             code = "month_of_several"
         elif known.is_assumed:
-            code = "month_apart" if known.is_apart else "year_elsewhere" if known.by_others else "year_latest"
+            code = known.apart or ("year_elsewhere" if known.by_others else "year_latest")
         elif known.by_others:
-            code = "month_process" if known.is_apart else "year_input"
+            code = "month_process" if known.apart else "year_input"
         return replace(known.clock, month=month), bare_reason(code)
 
     def _not_later(self, month: Month, elapsed: int, clock: Clock, layout: Layout) -> Month:
@@ -154,7 +155,7 @@ class Voting:
         # of each text the first and the last moment that lines with a year prove
         self._firsts: dict[Hashable, int] = {}
         self._lasts: dict[Hashable, int] = {}
-        self._apart: set[Hashable] = set()
+        self._apart: dict[Hashable, str] = {}
         self._clients: dict[Hashable, Counter[tuple[int, int]]] = defaultdict(Counter)
         self._moments: dict[Hashable, int] = {}
         self._latest: dict[Hashable, int] = {}
@@ -208,8 +209,8 @@ class Voting:
         kind = _KINDS.get(reason.code, MONTH)
         if reason.code == "hour_prefix" and prefix is not None and prefix.tzinfo is None:
             kind = MONTH
-        if reason.code == "month_apart":
-            self._apart.add(key)
+        if reason.code in APART:
+            self._apart.setdefault(key, reason.code)
         if kind == YEAR:
             votes = self._years[key].setdefault(text, {})
         else:
@@ -254,7 +255,7 @@ class Voting:
             votes = {(YEAR, start): vote for (_, start), vote in (settled or years).items()}
         votes, of_several = _of_first_month(_less_refuted(votes, _layout(key)), _layout(key))
         joined = _joined(_layout(key), votes, self._clock, zone)
-        return replace(joined, by_others=by_others, is_apart=key in self._apart, of_several=of_several)
+        return replace(joined, by_others=by_others, apart=self._apart.get(key, ""), of_several=of_several)
 
     def _within(self, texts: Iterable[Hashable]) -> tuple[int, int] | None:
         """Between which times lines with a year are in some texts, with a day on either side."""

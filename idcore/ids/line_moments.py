@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -66,6 +66,10 @@ _UNITS = {10: 1_000, 13: 1, 16: 1e-3, 19: 1e-6}  # milliseconds of one, by the n
 
 class NamedDay(datetime):
     """A time whose line names no year: of 2000, which has each day, until `line_time.latest_year` chooses one."""
+
+
+class StoredTime(NamedDay):
+    """When a broker stored the message of an ID: the ID is not later, by how much is open."""
 
 
 class Moment(NamedTuple):
@@ -256,6 +260,9 @@ _PREFIX = re.compile(
     r"\s?(Z\b|[+-]\d\d:?\d\d\b)?"
 )
 _PREFIX_WITHIN = 160
+_STORE_TIME = r"store[_ -]?(?:date)?time(?:stamp)?|存储时间|存儲時間"
+_STORED_TIME = re.compile(rf"(?:{_STORE_TIME})[\"']?\s{{0,9}}[:：=]?\s{{0,9}}[\"'\[]?(?:(\d{{13}})(?!\d)|(?=\d))", re.IGNORECASE)
+STORE_HEAD = re.compile(rf"\s*(?:{_STORE_TIME})\s*", re.IGNORECASE)  # of a column
 _SIZES = sorted({layout.digits for layout in LAYOUTS.values() if layout.kind == "uniq"})
 _ID = re.compile(rf"(?<![0-9A-Fa-f])(?:{'|'.join(f'[0-9A-Fa-f]{{{size}}}' for size in _SIZES)})(?![0-9A-Fa-f])")
 
@@ -268,6 +275,24 @@ def born_marks(text: str) -> list[tuple[int, int]]:
 def stored_marks(text: str) -> list[tuple[int, int]]:
     """Each storeTimestamp of a text, as `born_marks` has them."""
     return [(mark.start(), int(mark[1])) for mark in _STORED.finditer(text)]
+
+
+def stored_time(line: str) -> StoredTime | None:
+    """The time at which a broker stored a message, by its name.
+
+    >>> str(stored_time("StoreTime: 2026-09-20 15:00:00"))
+    '2026-09-20 15:00:00'
+    """
+    named = _STORED_TIME.search(line)
+    if named is None:
+        return None
+    time = moment_at_ms(int(named[1])) if named[1] else prefix_time(line[named.end() :][:40])
+    return None if time is None else StoredTime.fromisoformat(time.isoformat())
+
+
+def moment_at_ms(ms: int) -> datetime:
+    """An epoch as a datetime."""
+    return (_EPOCH + timedelta(milliseconds=ms)).replace(tzinfo=UTC)
 
 
 def prefix_time(line: str) -> datetime | None:

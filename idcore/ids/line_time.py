@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 
-from idcore.base.layout import Layout
+from idcore.base.layout import LAYOUTS, Layout
 from idcore.ids import generations
 from idcore.ids.clock import (
     DAY_MS,
@@ -28,7 +28,7 @@ from idcore.ids.clock import (
     wall_ms,
     zone_text,
 )
-from idcore.ids.line_moments import NamedDay
+from idcore.ids.line_moments import NamedDay, StoredTime
 from idcore.ids.model import UniqId
 from idcore.ids.reasons import Reason, bare_reason
 from idcore.ids.tokens import Token
@@ -40,6 +40,7 @@ NOON_BEFORE = 2020  # 4.1.0-incubating of June 2017 begins months at midnight; w
 _Refined = tuple[Clock, Reason] | None
 
 _BORN_TOLERANCE_MS = 1_000
+APART = frozenset(("month_apart", "month_stored"))  # where a record's time is not that of its ID
 _LESS = "zone_", "month_"  # how the reasons of others and of a line begin, where the others fix more
 # A line is logged after its message was made: by how much, when another zone than the line's own is to be believed.
 PREFIX_EARLY_MS, PREFIX_LATE_MS, PREFIX_OWN_ZONE_LATE_MS = -2_000, 10_000, 3_600_000
@@ -70,7 +71,9 @@ def hints(token: Token, clock: Clock) -> tuple[int | None, datetime | None]:
     born, prefix = token.born_ms, token.prefix_time
     if born is None and prefix is None:
         day = token.named_day
-        return None, None if day is None else latest_year(day, to_ms(clock.reference), clock.zone)
+        if day is None or isinstance(day, StoredTime):
+            return None, day
+        return None, latest_year(day, to_ms(clock.reference), clock.zone)
     first, last = _believed(calendar_end(clock.reference), clock.zone)
 
     def holds(instant_ms: int) -> bool:
@@ -215,6 +218,24 @@ def _refine_prefix(elapsed: int, clock: Clock, layout: Layout, prefix: datetime)
     return _month_before(elapsed, clock, layout, instant, "month_prefix")
 
 
+def stored_day(stored: StoredTime, elapsed: int, now_ms: int, zone: tzinfo) -> NamedDay | None:
+    """When an ID was generated in the last month that puts it before its store time, by its zone's clock."""
+    limit = _instant(stored, zone) + _PREFIX_SLACK_MS
+    if limit > now_ms + 2 * _PREFIX_SLACK_MS:
+        return None
+    month = newest_month(elapsed, limit, choice_of(elapsed, from_ms(limit, zone), zone, LAYOUTS["uniq_v4"]))
+    if month is None:
+        return None
+    return NamedDay(int(month.label[:4]), int(month.label[5:]), 1) + timedelta(milliseconds=elapsed)
+
+
+def _refine_stored(elapsed: int, clock: Clock, layout: Layout, stored: StoredTime) -> _Refined:
+    instant = _instant(stored, clock.zone)
+    if instant > to_ms(clock.reference) + _PREFIX_SLACK_MS:
+        return None
+    return _month_before(elapsed, clock, layout, instant, "month_stored")
+
+
 def _refine_day(elapsed: int, clock: Clock, layout: Layout, day: NamedDay) -> _Refined:
     instant = wall_ms(day, clock.zone)
     found = _month_before(elapsed, clock, layout, instant, "year_latest")
@@ -235,7 +256,8 @@ def refine(
     """
     answer = None
     if isinstance(prefix, NamedDay):
-        answer = None if layout.early else _refine_day(elapsed, clock, layout, prefix)
+        by = _refine_stored if isinstance(prefix, StoredTime) else _refine_day
+        answer = None if layout.early else by(elapsed, clock, layout, prefix)
         return answer if answer is not None else (clock, None)
     if layout.early:
         if born_ms is not None or prefix is not None:
@@ -295,7 +317,7 @@ def _sent(
     if clock.month is not None:
         own = refined.month is not None and refined.month.start_ms == clock.month.start_ms
         code = "" if reason is None else reason.code
-        if not code or (shared is not None and (code == "month_apart" or (shared.code[:5], code[:6]) == _LESS)):
+        if not code or (shared is not None and (code in APART or (shared.code[:5], code[:6]) == _LESS)):
             own = False  # the others fix more than the line itself
         own = own and (shared is None or shared.code != "month_of_several")
         return sent(elapsed, clock, uniq_id.layout, made_by), reason if own else shared

@@ -19,8 +19,10 @@ from typing import NamedTuple
 from idcore.ids import rules
 from idcore.ids.line_moments import (
     LONGEST,
+    STORE_HEAD,
     Moment,
     NamedDay,
+    StoredTime,
     born_marks,
     elapsed_of,
     is_headline,
@@ -29,6 +31,7 @@ from idcore.ids.line_moments import (
     moments_of,
     named_day,
     prefix_time,
+    stored_time,
 )
 from idcore.ids.tokens import Token
 
@@ -276,8 +279,9 @@ def hint_of_line(line: str, before: Sequence[str], behind: Sequence[str], elapse
         if own is not None:
             return own
     if sides is None:
-        return hint_of(nearest(before), nearest(behind), elapsed)
-    return hint_of(nearest([*front.own, *front.outer]), nearest([*back.own, *back.outer]), elapsed)
+        return hint_of(nearest(before), nearest(behind), elapsed) or _stored_hint(line, before, behind)
+    said = hint_of(nearest([*front.own, *front.outer]), nearest([*back.own, *back.outer]), elapsed)
+    return said or _stored_hint(line, front.own, back.own)
 
 
 def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int], is_one: bool = False) -> Hint | None:
@@ -332,6 +336,23 @@ def proved_hint(before: NearLines, behind: NearLines, elapsed: Sequence[int]) ->
             return Hint(line.born_ms, None)
     proved = (one.time for line in said for one in line.all if any(map(one.is_proved_by, elapsed)))
     return next((Hint(None, time) for time in proved), None)
+
+
+def cell_hint(before: Sequence[str], behind: Sequence[str], elapsed: Sequence[int]) -> Hint | None:
+    """What dates an ID that is a cell of a page: a time near it that it proves, else that of its row's store time."""
+    proved = proved_hint(nearest(before), nearest(behind), elapsed)
+    if proved is not None or not any(map(STORE_HEAD.fullmatch, before)):
+        return proved
+    times = (prefix_time(line) for line in nearest(behind).own)
+    time = next((one for one in times if one is not None), None)
+    return None if time is None else Hint(None, StoredTime.fromisoformat(time.isoformat()))
+
+
+def _stored_hint(line: str, before: Iterable[str], behind: Iterable[str]) -> Hint | None:
+    """The store time of a message that has no other: its line's, else that of a line around it."""
+    near = (one for side in (before, behind) for one in nearest(side).own if _ID.search(one) is None)
+    time = next((time for one in (line, *near) if (time := stored_time(one)) is not None), None)
+    return None if time is None else Hint(None, time)
 
 
 def with_own_day(day: NamedDay | None, hint: Hint | None, elapsed: Sequence[int]) -> Hint | None:
@@ -458,7 +479,7 @@ class Records:
         self._confirm(begin, size)
         is_blank = not line.strip(_BLANK)
         is_end, self._was_blank = is_blank and self._was_blank, is_blank
-        if is_blank or may_be_dated(line) or _BRACKETS.search(line) is not None:
+        if is_blank or may_be_dated(line) or _BRACKETS.search(line) or STORE_HEAD.fullmatch(line):
             self._lines.append(_Line(begin, end, line))
             oldest = (self._held[0].begin if self._held else begin) - REACH
             while self._lines[0].begin < oldest:
@@ -505,7 +526,7 @@ class Records:
         behind = list(_texts(one for one in self._lines if held.end < one.begin and one.end <= high))
         own = held.tokens[0].named_day
         if held.is_cell:
-            said = proved_hint(nearest(before), nearest(behind), held.elapsed)
+            said = cell_hint(before, behind, held.elapsed)
         else:
             said = hint_of_line(held.text, before, behind, held.elapsed)
         hint = with_own_day(own, said, held.elapsed)

@@ -13,8 +13,8 @@ import numpy as np
 
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.ids import broken_lines, records
-from idcore.ids.line_moments import NamedDay, born_marks, elapsed_of, line_time, named_day
-from idcore.ids.line_time import latest_year
+from idcore.ids.line_moments import NamedDay, StoredTime, born_marks, elapsed_of, line_time, named_day
+from idcore.ids.line_time import latest_year, stored_day
 from idcore.ids.pasted_logs import HEAD, begins_in
 from idcore.ids.records_in_line import ID, hints_in
 from idcore.kernels import around, codes, dates, encode, find, paired_offsets, pairs
@@ -437,17 +437,20 @@ def _look_for_moments(windows: Windows, lines: np.ndarray, rows: np.ndarray, mon
     near = _LinesAround(windows)
     found = list[tuple[int, ...]]()
     for row, (begin, end) in zip(rows.tolist(), lines[rows][:, [find.BEGIN, find.END]].tolist(), strict=True):
-        found += [(row, *_as_other(hint, months), place) for place, hint in _hints_of(windows, near, begin, end)]
+        for place, hint, elapsed in _hints_of(windows, near, begin, end):
+            found.append((row, *_as_other(hint, elapsed, months), place))
     return np.array(found, np.int64)
 
 
-def _as_other(hint: records.Hint | None, months: Months) -> tuple[int, int, int, int, int]:
+def _as_other(hint: records.Hint | None, elapsed: int, months: Months) -> tuple[int, int, int, int, int]:
     """What a line says of time, as `pairs.Dating.others` has it."""
     month, ms, ahead, born, names_day = NO_MONTH, 0, int(dates.NO_ZONE), int(dates.NOT_THERE), False
     if hint is None:
         return month, ms, ahead, born, names_day
     time, names_day = hint.time, isinstance(hint.time, NamedDay)
-    if isinstance(time, NamedDay):
+    if isinstance(time, StoredTime):
+        time = stored_day(time, elapsed, months.now, months.zone)
+    elif isinstance(time, NamedDay):
         time = latest_year(time, months.now, months.zone)
     if hint.born_ms is not None:
         return month, ms, ahead, hint.born_ms, False
@@ -499,22 +502,23 @@ class _LinesAround:
 
 def _hints_of(
     windows: Windows, near: _LinesAround, begin: int, end: int
-) -> Iterator[tuple[int, records.Hint | None]]:
-    """What dates the ids of the line from `begin` to `end`, each from its place in the text on."""
+) -> Iterator[tuple[int, records.Hint | None, int]]:
+    """What dates the ids of the line from `begin` to `end`, from which place on, and elapsed of the id there."""
     text = bytes(windows.view[begin - windows.origin : end - windows.origin])
     line = str(text, "utf-8", "replace")
     hints = hints_in(line)
     if hints is None:
-        yield begin, _hint_of(line, near, begin, end)
-        return
+        hint = _hint_of(line, near, begin, end)
+        if hint is None or not isinstance(hint.time, StoredTime):
+            yield begin, hint, 0
+            return
+        hints = [(one.start(), hint) for one in ID.finditer(line)]  # each its own, by its time of the month
     around = None if all(hint for _, hint in hints) else _hint_around(line, near, begin, end)
-    places = dict(zip((one.start() for one in ID.finditer(line)), _starts_of(text), strict=True))
+    starts = zip(ID.finditer(line), _ID_BYTES.finditer(text), strict=True)
+    ids = {one.start(): (as_bytes.start(), sum(elapsed_of(one[0]))) for one, as_bytes in starts}
     for place, hint in hints:
-        yield begin + places.get(place, 0), around if hint is None else hint
-
-
-def _starts_of(text: bytes) -> Iterator[int]:
-    return (one.start() for one in _ID_BYTES.finditer(text))
+        start, elapsed = ids.get(place, (0, 0))
+        yield begin + start, around if hint is None else hint, elapsed
 
 
 def _hint_of(line: str, near: _LinesAround, begin: int, end: int) -> records.Hint | None:
@@ -536,7 +540,7 @@ def _hint_around(line: str, near: _LinesAround, begin: int, end: int) -> records
     if is_cell and not records.is_cell(end - begin, *sizes):
         return records.with_own_day(day, None, elapsed)
     if is_cell:
-        hint = records.proved_hint(records.nearest(front), records.nearest(back), elapsed)
+        hint = records.cell_hint(front, back, elapsed)
     else:
         hint = records.hint_of_line(line, front, back, elapsed)
     return records.with_own_day(day, hint, elapsed)

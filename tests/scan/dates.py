@@ -17,6 +17,7 @@ HOUR = 3_600_000
 LINE = 1 << 16
 BORN, PREFIX, MONTH, YEAR = range(4)
 DAY_MARK = b"\x00day "  # in front of a time without a year, which an ID proves: so says `other_records`
+STORED_MARK = b"\x00stored "  # in front of a store time: ms since 1970, by a clock of the scan's zone where "wall" is behind
 MOMENT = re.compile(
     rb"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
     rb"(?:(?: |\xc2\xa0|\xe2\x80\xaf)?((?:[AaPp]\.?(?: |\xc2\xa0)?[Mm](?![A-Za-z0-9_])\.?)|%s))?"
@@ -152,6 +153,13 @@ def quarter(begun: int, early: int, late: int) -> int | None:
 def vote(line: bytes, one: Uniq, zone: tzinfo, now: datetime) -> Vote | None:
     """What one line says about one of its ids; a month after "now", or without a year, only if the id proves it."""
     last = milliseconds(now) + 14 * HOUR
+    if line.startswith(STORED_MARK):
+        ms, _, is_wall = line[len(STORED_MARK) :].decode().partition(" ")
+        wall = datetime(1970, 1, 1) + timedelta(milliseconds=int(ms))
+        wall = wall if is_wall else instant(int(ms)).astimezone(zone).replace(tzinfo=None)
+        found = vote_of(f"{wall:%Y-%m-%d %H:%M:%S.%f}".encode(), one, zone)
+        is_past = instant_of(wall, zone) <= last and one.layout != "uniq_v4_le"
+        return found._replace(kind=YEAR) if found is not None and is_past else None
     if not line.startswith(DAY_MARK):
         found = vote_of(line, one, zone)
         if found is None or found.kind != MONTH:

@@ -369,6 +369,8 @@ def _is_held(before: str, behind: str) -> bool:
         ways = HELD_BY if near[at] in "{(" else HELD_BY[:2]
         names = [found[1] for way in ways if (found := way.search(near[max(0, at - 90) : at]))]
         if names:
+            if ID.fullmatch(names[0]):
+                continue
             name = names[0].split(".")[-1].strip("_@").lower()
             if name not in HOLDERS and name not in OF_LINE and not _is_of_line(name):
                 depth, stop = 0, min(len(behind), 1_000)

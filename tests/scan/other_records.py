@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from tests.scan import dates
-from tests.scan.other_dates import ID, day_of, found_in, other_of, proves
+from tests.scan.other_dates import ID, day_of, found_in, is_headline, other_of, proves
 
 EPOCH = datetime(1970, 1, 1)
 REACH = 8_192
@@ -40,22 +40,63 @@ def record_text(data: bytes, begin: int, end: int) -> bytes:
     if end - begin > dates.LINE or (is_bare and is_of_list(data, begin, end)):
         return line if day is None else named(day)
     front, back = near(data, begin, end)
-    of_its_record = None
+    of_its_record, mine = None, (front, back)
     objects = None if is_bare else of_object(line, front, back)
     if objects is not None:
         (own_front, outer_front), (own_back, outer_back) = objects
         of_its_record = record_of(of_record(own_front), of_record(own_back), elapsed, is_one=True)
-        front, back = [*own_front, *outer_front], [*own_back, *outer_back]
+        front, back, mine = [*own_front, *outer_front], [*own_back, *outer_back], (own_front, own_back)
     items = None if is_bare or objects is not None else of_item(line, front, back)
     if items is not None:
         (own_front, outer_front), (own_back, outer_back) = items
         of_its_record = record_of(of_record(own_front), of_record(own_back), elapsed, is_one=True)
-        front, back = [*own_front, *outer_front], [*own_back, *outer_back]
+        front, back, mine = [*own_front, *outer_front], [*own_back, *outer_back], (own_front, own_back)
     if of_its_record is None:
         of_its_record = (of_cell if is_bare else record_of)(of_record(front), of_record(back), elapsed)
+    if of_its_record is None:
+        of_its_record = stored_of_cell(*mine) if is_bare else stored_near(line, *mine)
     if day is not None and (of_its_record is None or not is_proved(of_its_record, elapsed)):
         return named(day)
     return line if of_its_record is None else of_its_record
+
+
+STORE_NAME = rb"(?:store[_ -]?(?:date)?time(?:stamp)?|%s|%s)" % ("存储时间".encode(), "存儲時間".encode())
+STORED_AT = re.compile(
+    STORE_NAME + rb"[\"']?\s{0,9}(?:[:=]|\xef\xbc\x9a)?\s{0,9}[\"'\[]?(?:(\d{13})(?!\d)|(?=\d))", re.IGNORECASE
+)
+
+
+def stored_near(line: bytes, front: list[bytes], back: list[bytes]) -> bytes | None:
+    """The store time of a line, else of one near it that has no ID."""
+    near_ones = [text for text in (*of_record(front)[0], *of_record(back)[0]) if not holds_id(text)]
+    for text in (line, *near_ones):
+        found = STORED_AT.search(text)
+        if found is None:
+            continue
+        if found[1]:
+            return dates.STORED_MARK + found[1]
+        opening = opened(text[found.end() : found.end() + 40])
+        if opening is not None:
+            return stored_at(*opening)
+    return None
+
+
+def stored_of_cell(front: list[bytes], back: list[bytes]) -> bytes | None:
+    """The first time behind a cell, where a column is of store times."""
+    if not any(re.fullmatch(rb"\s*" + STORE_NAME + rb"\s*", text, re.IGNORECASE) for text in front):
+        return None
+    opening = next((one for text in of_record(back)[0] if (one := dates_of(text)) is not None), None)
+    return None if opening is None else stored_at(*opening)
+
+
+def dates_of(line: bytes) -> tuple[datetime, int | None] | None:
+    found = dates.opening_in(line)
+    return None if found is None else dates.opening_of(found)
+
+
+def stored_at(wall: datetime, ahead: int | None) -> bytes:
+    ms = round((wall - EPOCH) / timedelta(milliseconds=1)) - (ahead or 0) * 60_000
+    return dates.STORED_MARK + f"{ms}{' wall' if ahead is None else ''}".encode()
 
 
 Side = tuple[list[bytes], list[bytes]]  # the lines of the record, and those behind a blank one
@@ -308,9 +349,19 @@ def may_be(text: bytes) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def opened(line: bytes) -> tuple[datetime, int | None] | None:
-    """The time that a line opens with."""
+    """The time that a line opens with; a headline has none."""
     found = dates.opening_in(line)
-    return None if found is None else dates.opening_of(found)
+    return None if found is None or is_head(line) else dates.opening_of(found)
+
+
+@lru_cache(maxsize=1 << 16)
+def is_head(line: bytes) -> bool:
+    found = dates.opening_in(line)
+    return found is not None and not holds_id(line) and is_headline(*front_of(line, found.start()))
+
+
+def front_of(line: bytes, place: int) -> tuple[str, int]:
+    return line.decode(errors="replace"), len(line[:place].decode(errors="replace"))
 
 
 def stored_of(line: str, elapsed: list[int]) -> bytes | None:
@@ -331,7 +382,7 @@ def said_by(line: bytes, elapsed: list[int]) -> bytes | None:
         return None
     if opening is None:
         other = other_of(line.decode(errors="replace"), elapsed, by_name=True)
-        if other is None:
+        if other is None or (is_head(line) and not any(proves(other, ms) for ms in elapsed)):
             return None
         opening = datetime(1970, 1, 1) + timedelta(milliseconds=other[0]), other[1]
     return written(*opening)
