@@ -54,6 +54,7 @@ _REFUSED = (
     "masked_timed",
     "masked_parts",
     "masked_parts_timed",
+    "masked_known",
 )
 _OF_ARGUMENTS = ("empty", "digit", "odd", "length")
 

@@ -189,6 +189,14 @@ def _of_rest(token: Token) -> Verdict:
     return Verdict(token.text, token.label, (), (), error, code)
 
 
+def as_rest_of(verdict: Verdict, whole: str) -> Verdict:
+    """The verdict of what is left of an ID that the same input has as a whole."""
+    assert verdict.error is not None
+    values = {name: verdict.error.values[name] for name in ("digits", "hidden")}
+    error = refuse("masked_known", None, None, verdict.text, whole=whole, **values)
+    return replace(verdict, error=error, reason=error.code)
+
+
 def as_look_alike(verdict: Verdict, reason: str) -> Verdict:
     """The verdict of a string that only looks like a msgId, as all of its input shows: one of `ALIKE`."""
     error = refuse(ALIKE[reason], None, None, verdict.text)

@@ -7,12 +7,13 @@ little-endian ids and the seconds of 5.x clients by the same rules, when it merg
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 
 from idcore.base.layout import OFFSET_V4, UNIQ_V4_LE
-from idcore.ids import little_endian, makers, rules
-from idcore.ids.identify import Case, Certainty, Reading, Verdict, as_look_alike
+from idcore.ids import little_endian, makers, masks, rules
+from idcore.ids.identify import Case, Certainty, Reading, Verdict, as_look_alike, as_rest_of
 from idcore.ids.look_alikes import Suspects
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason
@@ -22,6 +23,7 @@ from idcore.ids.scoring import weigh_little_endian, weigh_offset
 WAYS = ("grpc", "grpc_cpp_old", "grpc_rust")  # by what kernels.clients.way_of gives
 _BY_LETTERS = ("go", "elixir")  # clients that the letters of their ids tell apart: of a process most ids have some
 _GROUP_DIGITS = 20  # a broker and two zeros, or a little-endian process
+_MOST_WHOLE = 10_000  # IDs of a text in which masked ones are looked for
 _ENOUGH = 2  # witnesses of one kind: one of them is not the id that asks
 
 
@@ -52,12 +54,15 @@ class Neighbours:
         self._groups: dict[str, _Group] = {}
         self._suspects = Suspects()
         self._by_letters: dict[Hashable, set[str]] = {}
+        self._whole: set[str] = set()  # of a text that is short
 
     def see(self, verdict: Verdict) -> None:
         """Takes an id as a witness, if it is likely."""
         best = verdict.best
         self._see_group(verdict)
         message_id = verdict.best and verdict.best.id
+        if best is not None and len(self._whole) <= _MOST_WHOLE:
+            self._whole.add(verdict.text.upper())
         if self._case == "strict" and isinstance(message_id, UniqId) and not makers.is_usual(message_id.loader):
             self._suspects.see(message_id, verdict.vouched, makers.is_known(message_id.loader), verdict.shown)
         if best is not None and best.made_by.code in _BY_LETTERS:
@@ -67,6 +72,15 @@ class Neighbours:
         texts = self._witnesses.setdefault(_key(best, best.made_by.code), set())
         if len(texts) < _ENOUGH:
             texts.add(verdict.text.upper())
+
+    def _whole_of(self, verdict: Verdict) -> str | None:
+        """The ID of the input of which a masked or cut one is; None where several may be it."""
+        if not (verdict.reason or "").startswith("masked") or len(self._whole) > _MOST_WHOLE:
+            return None
+        rest = masks.rest_of(verdict.text, verdict.label)
+        pattern = None if rest is None else re.compile(rest[1].replace(masks.HIDDEN, "."))
+        found = [] if pattern is None else [one for one in self._whole if pattern.fullmatch(one)]
+        return found[0] if len(found) == 1 else None
 
     def _look_alike(self, verdict: Verdict) -> str:
         """Why an ID only looks like one, by all of them; nothing where it does not."""
@@ -114,6 +128,8 @@ class Neighbours:
     def settle(self, verdict: Verdict) -> Verdict:
         """The verdict as the other ids settle it; as it was where they do not, or where it was clear."""
         best = verdict.best
+        if (whole := self._whole_of(verdict)) is not None:
+            return as_rest_of(verdict, whole)
         if reason := self._look_alike(verdict):
             return as_look_alike(verdict, reason)
         if best is not None and best.made_by.code in (*_BY_LETTERS, "go_family"):

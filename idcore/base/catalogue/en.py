@@ -2013,6 +2013,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.broken": "an ID may be cut here by the end of line {line}; joined with the next line it is none that is certain",
     "error.masked": "{digits} digits of a msgId, the rest is masked or cut off: host {host}, pid {pid}, loader {loader}",
     "error.masked_client": "{digits} digits of a 5.x msgId, the rest is masked or cut off (?): MAC address {mac}, pid {pid}, time {time}, sequence {sequence}",
+    "error.masked_known": "{digits} digits of an ID, the rest is masked or cut off: of the IDs in this input only {whole} has them",
     "error.masked_offset": "{digits} digits of an offsetMsgId, the rest is masked or cut off (?): broker {host}:{port}, offset {offset}",
     "error.masked_parts": "{digits} digits of a msgId, the rest is masked or cut off (?): host {host}, pid {pid}, loader {loader}, counter {counter}",
     "error.masked_parts_timed": "{digits} digits of a msgId, the rest is masked or cut off (?): host {host}, pid {pid}, loader {loader}, counter {counter}. By the producer's clock it was sent on day {day} of a month at {time}",

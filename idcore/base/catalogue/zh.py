@@ -1960,6 +1960,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.broken": "第 {line} 行行尾可能截断了一个 ID；与下一行拼接后不是可以确定的 ID",
     "error.masked": "只有 msgId 的 {digits} 位，其余被遮盖或截断：主机 {host}，进程 {pid}，loader {loader}",
     "error.masked_client": "只有 5.x msgId 的 {digits} 位，其余被遮盖或截断（?）：MAC 地址 {mac}，进程 {pid}，时间 {time}，序号 {sequence}",
+    "error.masked_known": "ID 的 {digits} 位，其余被遮盖或截断：本次输入中只有 {whole} 与之相符",
     "error.masked_offset": "只有 offsetMsgId 的 {digits} 位，其余被遮盖或截断（?）：Broker {host}:{port}，偏移量 {offset}",
     "error.masked_parts": "只有 msgId 的 {digits} 位，其余被遮盖或截断（?）：主机 {host}，进程 {pid}，loader {loader}，计数器 {counter}",
     "error.masked_parts_timed": "只有 msgId 的 {digits} 位，其余被遮盖或截断（?）：主机 {host}，进程 {pid}，loader {loader}，计数器 {counter}，发送于某月 {day} 日 {time}（生产者时钟）",
