@@ -241,6 +241,7 @@ SQL = re.compile(
 _HEADLINE = re.compile(  # two words or more
     r"[ \t#*=~/;:!-]*(?!(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b)[^\W\d_]+(?:[ :：,.'-]+[^\W\d_]+)+ ?[:：]? ?\(?"
 )
+_TIME_FIELD = re.compile(r"[\s*•-]*[\"']?(?P<name>[^\W\d][\w -]{0,39}?)[\"']?\s*[:：|=]\s*[\"'(\[]?")
 # Names of the time of a line, of an alarm, or of a message on its way; any other is of what a message is about.
 _OWN_TIME = re.compile(
     r"(?:born|sen[dt]|produced?|consumed?|consuming|receiv(?:e|ed|ing)|recv|pull(?:ed)?|ack(?:ed)?|fail(?:ed|ure)?"
@@ -390,6 +391,19 @@ def is_headline(line: str) -> bool:
         return False
     field = _FIELD.search(line[: first.start()])
     return field is None or _OWN_TIME.fullmatch(f"{field['before'] or ''}{field['name']}".lower()) is None
+
+
+def is_time_field(line: str) -> bool:
+    """Whether a line is a field whose name is of its message's own time, and no more.
+
+    >>> is_time_field("send_time: 2026-09-20 15:00:00"), is_time_field("time=2026-09-20 15:00:00 level=info")
+    (True, False)
+    """
+    first = _PREFIX.search(line, 0, _PREFIX_WITHIN)
+    if first is None or line[first.end() :].strip(" \t\r\"',;|)]"):
+        return False
+    field = _TIME_FIELD.fullmatch(line, 0, first.start())
+    return field is not None and _OWN_TIME.fullmatch(re.sub("[ _-]", "", field["name"]).lower()) is not None
 
 
 def line_time(line: str) -> datetime | None:

@@ -26,6 +26,7 @@ from idcore.ids.line_moments import (
     born_marks,
     elapsed_of,
     is_headline,
+    is_time_field,
     may_be_dated,
     moment_at,
     moments_of,
@@ -42,6 +43,7 @@ _OTHER = "-"  # a line without a time
 _FIELD = re.compile(r"[g-zG-Z]")  # a letter that no hex digit is: such a line is more than IDs of a list
 _ID = re.compile(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
 _STRINGS = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_ROW = re.compile(r"\*{5,} ?\d+\. row ?\*{5,}\s*|-\[ RECORD \d+ \][-+]*\s*")
 _FAR = 40  # characters between a bracket and what is in front of it
 _BRACKETS = re.compile(r"[\[\]{}]")
 _FEW_LINES = 24  # on each side, as most objects have
@@ -307,7 +309,7 @@ def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int], is_one
         if line.born_ms is not None and not line.holds_id:
             return Hint(line.born_ms, None)
     for line in after:
-        if not is_one and line.opening is not None and not any(map(moment_at(line.opening).is_proved_by, elapsed)):
+        if not (is_one or line.is_field) and line.opening is not None and not any(map(moment_at(line.opening).is_proved_by, elapsed)):
             break  # another record begins
         if line.born_ms is not None and line.holds_id:
             continue
@@ -371,6 +373,7 @@ class _Said(NamedTuple):
     moments: tuple[Moment, ...]
     stored: tuple[Moment, ...] = ()
     holds_id: bool = False
+    is_field: bool = False  # of a record, which does not begin with it
 
     @property
     def all(self) -> tuple[Moment, ...]:
@@ -398,7 +401,7 @@ def _said_by(line: str) -> _Said:
     if opening is not None and not holds_id and is_headline(line):
         return _Said(born_ms, None, tuple(one._replace(sure=False) for one in moments_of(line)))
     moments = () if opening is not None or (holds_id and born_ms is not None) else tuple(moments_of(line))
-    return _Said(born_ms, opening, moments, holds_id=holds_id)
+    return _Said(born_ms, opening, moments, (), holds_id, opening is not None and is_time_field(line))
 
 
 @lru_cache(maxsize=4096)
@@ -407,12 +410,19 @@ def _kind(line: str) -> tuple[bool, bool]:
     return not line.strip(_BLANK), may_be_dated(line)
 
 
+def _is_row(line: str) -> bool:
+    """Whether a row of a query begins, as mysql's `\\G` and psql's `\\x` print it."""
+    return line.startswith(("*", "-[")) and _ROW.fullmatch(line) is not None
+
+
 def nearest(lines: Iterable[str]) -> NearLines:
-    """Of the lines on one side, nearest first, those that may have a time: up to a blank one, and up to two."""
+    """Of the lines on one side, nearest first, those that may have a time: up to a blank one, and up to two or another row."""
     own: list[str] = []
     beyond: list[str] = []
     found, was_blank = own, False
     for line in lines:
+        if _is_row(line):
+            break
         is_blank, is_dated = _kind(line)
         if is_blank:
             if was_blank:
@@ -479,7 +489,7 @@ class Records:
         self._confirm(begin, size)
         is_blank = not line.strip(_BLANK)
         is_end, self._was_blank = is_blank and self._was_blank, is_blank
-        if is_blank or may_be_dated(line) or _BRACKETS.search(line) or STORE_HEAD.fullmatch(line):
+        if is_blank or may_be_dated(line) or _BRACKETS.search(line) or STORE_HEAD.fullmatch(line) or _is_row(line):
             self._lines.append(_Line(begin, end, line))
             oldest = (self._held[0].begin if self._held else begin) - REACH
             while self._lines[0].begin < oldest:

@@ -348,6 +348,15 @@ def is_headline(line: str, place: int) -> bool:
     return name is None or not _is_of_line(f"{name[1] or ''}{name[2]}".lower())
 
 
+def is_time_field(before: str, behind: str) -> bool:
+    """Whether all of a line is the name of its message's own time, and that."""
+    bare = before.lstrip(" \t\r\f\v*•-").removeprefix('"').removeprefix("'")
+    name = re.fullmatch(r"(\w(?:[\w -]*\w)?)[\"']?\s*[:：|=]\s*[\"'(\[]?", bare)
+    if name is None or behind.strip(" \t\r\"',;|)]") or len(name[1]) > 40 or re.match(r"[\d_]", name[1]):
+        return False
+    return _is_of_line(name[1].replace(" ", ""))
+
+
 HOLDERS = {"instant", "meta", "metadata", "log", "event", "source", "fields", "header", "headers", "message"}
 HELD_BY = [
     re.compile(r"""([\w.@$-]+)\\{0,7}["'] ?: ?(?:\\{0,7}["'])?[\w.]{0,40}$"""),

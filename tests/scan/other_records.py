@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from tests.scan import dates
-from tests.scan.other_dates import ID, day_of, found_in, is_headline, other_of, proves
+from tests.scan.other_dates import ID, day_of, found_in, is_headline, is_time_field, other_of, proves
 
 EPOCH = datetime(1970, 1, 1)
 REACH = 8_192
@@ -246,7 +246,8 @@ def record_of(front: Side, back: Side, elapsed: list[int], is_one: bool = False)
         return f"bornTimestamp={borns[0]}".encode()
     for text in behind:
         opening = None if STORE.match(text) else opened(text)
-        if not is_one and opening is not None and not is_opening_proved(opening, elapsed):
+        is_open = opening is not None and not is_opening_proved(opening, elapsed)
+        if not is_one and is_open and not is_time_field(*spanned(text)):
             break  # another record begins
         if (born := dates.born_of(text)) is not None:
             if holds_id(text):
@@ -329,6 +330,8 @@ def of_record(lines: list[bytes]) -> Side:
     beyond: list[bytes] = []
     here, blank = own, False
     for text in lines:
+        if re.fullmatch(rb"\*{5,} ?\d+\. row ?\*{5,}\s*|-\[ RECORD \d+ \][-+]*\s*", text):
+            break  # a row of a query begins
         if not text.strip(BLANK):
             if blank:
                 break
@@ -358,6 +361,12 @@ def opened(line: bytes) -> tuple[datetime, int | None] | None:
 def is_head(line: bytes) -> bool:
     found = dates.opening_in(line)
     return found is not None and not holds_id(line) and is_headline(*front_of(line, found.start()))
+
+
+def spanned(line: bytes) -> tuple[str, str]:
+    found = dates.opening_in(line)
+    assert found is not None
+    return line[: found.start()].decode(errors="replace"), line[found.end() :].decode(errors="replace")
 
 
 def front_of(line: bytes, place: int) -> tuple[str, int]:
