@@ -241,7 +241,7 @@ SQL = re.compile(
 _HEADLINE = re.compile(  # two words or more
     r"[ \t#*=~/;:!-]*(?!(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b)[^\W\d_]+(?:[ :：,.'-]+[^\W\d_]+)+ ?[:：]? ?\(?"
 )
-_TIME_FIELD = re.compile(r"[\s*•-]*[\"']?(?P<name>[^\W\d][\w -]{0,39}?)[\"']?\s*[:：|=]\s*[\"'(\[]?")
+_TIME_FIELD = re.compile(r"[\s*•-]*[\"']?(?P<name>[^\W\d_](?:[\w -]{0,38}\w)?)[\"']?\s*[:：|=]\s*[\"'(\[]?")
 # Names of the time of a line, of an alarm, or of a message on its way; any other is of what a message is about.
 _OWN_TIME = re.compile(
     r"(?:born|sen[dt]|produced?|consumed?|consuming|receiv(?:e|ed|ing)|recv|pull(?:ed)?|ack(?:ed)?|fail(?:ed|ure)?"

@@ -344,7 +344,7 @@ def is_headline(line: str, place: int) -> bool:
         return False
     if words[0] in ("TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL"):
         return False
-    name = re.search(r"(?:(?<=\s)|^)(?:([A-Za-z][a-z]{1,19}) )?([\w.@$-]+) ?[:：]? ?\(?$", before)
+    name = re.search(r"(?:(?:(?<=\s)|^)([A-Za-z][a-z]{1,19}) )?(?<![\w.@$-])([\w.@$-]+) ?[:：]? ?\(?$", before)
     return name is None or not _is_of_line(f"{name[1] or ''}{name[2]}".lower())
 
 
