@@ -286,16 +286,21 @@ def _of_line(line: str, number: int) -> Iterator[Token]:
     if not places:
         return
     born = born_marks(line)
+    tokens = _dated_tokens(line, places, number, born)
+    yield from (replace(token, gateway=True) for token in tokens) if _is_of_mqtt(line) else tokens
+
+
+def _dated_tokens(
+    line: str, places: list[tuple[int, int, int]], number: int, born: list[tuple[int, int]]
+) -> Iterator[Token]:
+    """The tokens of a line, each with the time of its message."""
     hints = hints_in(line) if len(places) > 1 or len(born) > 1 else None
     if hints is not None:
-        tokens = (_with_hint(token, hint_at(hints, token.column - 1)) for token in _tokens(line, places, number, 0))
-    else:
-        prefix = prefix_time(line) if born else line_time(line)
-        tokens = _tokens(line, places, number, 0, prefix, born)
-        day = None if born or prefix is not None else named_day(line)
-        if day is not None:
-            tokens = (replace(token, named_day=day) for token in tokens)
-    yield from (replace(token, gateway=True) for token in tokens) if _is_of_mqtt(line) else tokens
+        return (_with_hint(token, hint_at(hints, token.column - 1)) for token in _tokens(line, places, number, 0))
+    prefix = prefix_time(line) if born else line_time(line)
+    tokens = _tokens(line, places, number, 0, prefix, born)
+    day = None if born or prefix is not None else named_day(line)
+    return tokens if day is None else (replace(token, named_day=day) for token in tokens)
 
 
 def _with_hint(token: Token, hint: Hint | None) -> Token:

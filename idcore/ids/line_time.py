@@ -252,12 +252,14 @@ def refine(
     bornTimestamp fixes both where `born - elapsed` is, within a second, a local midnight on a first; else it fixes the
     month alone. One that is days after the ID is a guess at its month. A time at the start of the line fixes the month,
     and the zone where it carries one. One without a year names the month, in the latest year that fits. A store
-    timestamp dates nothing: store clocks up to 44 days off occur in public logs.
+    time alone is a guess at the month: store clocks up to 44 days off occur in public logs.
     """
     answer = None
     if isinstance(prefix, NamedDay):
-        by = _refine_stored if isinstance(prefix, StoredTime) else _refine_day
-        answer = None if layout.early else by(elapsed, clock, layout, prefix)
+        if isinstance(prefix, StoredTime):
+            answer = None if layout.early else _refine_stored(elapsed, clock, layout, prefix)
+        else:
+            answer = None if layout.early else _refine_day(elapsed, clock, layout, prefix)
         return answer if answer is not None else (clock, None)
     if layout.early:
         if born_ms is not None or prefix is not None:

@@ -235,6 +235,10 @@ def _is_item(line: str) -> bool:
     return line.lstrip().startswith("- ")
 
 
+def _opens_item(line: str, inner: str) -> bool:
+    return _is_item(line) and _indent(line) < _indent(inner)
+
+
 def of_item(line: str, before: Sequence[str], behind: Sequence[str]) -> tuple[_Around, _Around] | None:
     """The lines around the IDs of a line in an item of a list that is indented, as of YAML, without those of others.
 
@@ -242,15 +246,11 @@ def of_item(line: str, before: Sequence[str], behind: Sequence[str]) -> tuple[_A
     """
     begin, edge = 0, _indent(line)
     if not _is_item(line):
-        edge = 0
-        for begin, one in enumerate(before, 1):
-            if one.strip() and _indent(one) < _indent(line) and _is_item(one):
-                edge = _indent(one)
-                break
-            if one.strip() and _indent(one) == 0:
-                return None
-        else:
+        filled = (at for at, one in enumerate(before) if one.strip())
+        dash = next((at for at in filled if _indent(before[at]) == 0 or _opens_item(before[at], line)), None)
+        if dash is None or not _opens_item(before[dash], line):
             return None
+        begin, edge = dash + 1, _indent(before[dash])
     end = next((at for at, one in enumerate(behind) if one.strip() and _indent(one) <= edge), len(behind))
     if begin + end == 0:
         return None
@@ -309,7 +309,11 @@ def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int], is_one
         if line.born_ms is not None and not line.holds_id:
             return Hint(line.born_ms, None)
     for line in after:
-        if not (is_one or line.is_field) and line.opening is not None and not any(map(moment_at(line.opening).is_proved_by, elapsed)):
+        if (
+            not (is_one or line.is_field)
+            and line.opening is not None
+            and not any(map(moment_at(line.opening).is_proved_by, elapsed))
+        ):
             break  # another record begins
         if line.born_ms is not None and line.holds_id:
             continue
@@ -416,7 +420,7 @@ def _is_row(line: str) -> bool:
 
 
 def nearest(lines: Iterable[str]) -> NearLines:
-    """Of the lines on one side, nearest first, those that may have a time: up to a blank one, and up to two or another row."""
+    """Of the lines on one side, nearest first, those that may have a time: up to a blank one, and to two or another row."""
     own: list[str] = []
     beyond: list[str] = []
     found, was_blank = own, False
@@ -546,5 +550,6 @@ class Records:
         day = hint.time if isinstance(hint.time, NamedDay) else None
         time = None if day is not None else hint.time
         for token in held.tokens:
-            said = {"born_ms": hint.born_ms, "prefix_time": time, "named_day": day, "of_record": True}
-            yield token if _is_dated(token) else replace(token, **said)
+            if not _is_dated(token):
+                token = replace(token, born_ms=hint.born_ms, prefix_time=time, named_day=day, of_record=True)
+            yield token

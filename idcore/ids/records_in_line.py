@@ -79,10 +79,10 @@ def has_several(line: str, borns: list[tuple[int, int]]) -> bool:
 def hints_in(line: str) -> list[tuple[int, Hint | None]] | None:
     """From which place on which time holds, of a line that has several messages; None where one time holds for all.
 
-    >>> one, other = 2 * ["0A650701015518B4AAC211A2A7590001"], 2 * ["0A650702015518B4AAC21C273C900002"]
-    >>> said = hints_in(f'[{{"id":"{one[0]}","time":"2026-03-04 10:11:12"}},{{"id":"{other[0]}","time":"2026-05-06 10:00:00"}}]')
+    >>> one, other = "0A650701015518B4AAC211A2A7590001", "0A650702015518B4AAC21C273C900002"
+    >>> said = hints_in(f"[(id={one}, time=2026-03-04 10:31:12), (id={other}, time=2026-05-06 11:31:13)]")
     >>> [str(hint.time) for _, hint in said]
-    ['2026-03-04 10:11:12', '2026-05-06 10:00:00']
+    ['2026-03-04 10:31:12', '2026-05-06 11:31:13']
     """
     if not has_several(line, born_marks(line)):
         return None
@@ -113,7 +113,9 @@ def _objects(line: str, found: list[re.Match[str]]) -> _Object:
     # A row of SQL is judged with its statement.
     root = _Object(0, None, len(line), line=line)
     messages = [one for one in found if _is_message(one[0])]
-    if SQL.search(line) is None and any(_ENDS.search(line, one.end(), other.start()) for one, other in pairwise(messages)):
+    if SQL.search(line) is None and any(
+        _ENDS.search(line, one.end(), other.start()) for one, other in pairwise(messages)
+    ):
         for begin, end in sorted(_spans(line)):
             _put(root, begin, end, line, found)
     return root

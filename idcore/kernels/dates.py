@@ -593,7 +593,9 @@ def moment_of(begin, end, calendar, seen):
         and two_digits(begin + U(17)) >= 0
     ):
         p = place_of_moment(begin, near)
-        if p == U(0) or (p != begin and (may_be_due(p, begin) or may_be_of_body(p, begin, end) or may_be_held(p, begin))):
+        if p == U(0) or (
+            p != begin and (may_be_due(p, begin) or may_be_of_body(p, begin, end) or may_be_held(p, begin))
+        ):
             return NOT_THERE, NO_ZONE
         seen[SEEN_AT] = np.int64(p - begin)
         seen[SEEN_MONTH], seen[SEEN_MS] = minute_at(p, end)

@@ -548,7 +548,9 @@ def test_the_kernel_judges_most_names_of_lines_by_itself(name: str) -> None:
     assert not is_taken_for_body(name)
 
 
-@pytest.mark.parametrize("name", ["since ", "built ", "计划", "VALUES (1, '", "time > '", "time < ", "lag before ", "as of "])
+@pytest.mark.parametrize(
+    "name", ["since ", "built ", "计划", "VALUES (1, '", "time > '", "time < ", "lag before ", "as of "]
+)
 def test_the_kernel_leaves_times_of_sentences_and_statements_to_be_judged(name: str) -> None:
     assert is_taken_for_body(name)
 

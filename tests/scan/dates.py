@@ -17,7 +17,9 @@ HOUR = 3_600_000
 LINE = 1 << 16
 BORN, PREFIX, MONTH, YEAR = range(4)
 DAY_MARK = b"\x00day "  # in front of a time without a year, which an ID proves: so says `other_records`
-STORED_MARK = b"\x00stored "  # in front of a store time: ms since 1970, by a clock of the scan's zone where "wall" is behind
+STORED_MARK = (
+    b"\x00stored "  # in front of a store time: ms since 1970, by a clock of the scan's zone where "wall" is behind
+)
 MOMENT = re.compile(
     rb"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
     rb"(?:(?: |\xc2\xa0|\xe2\x80\xaf)?((?:[AaPp]\.?(?: |\xc2\xa0)?[Mm](?![A-Za-z0-9_])\.?)|%s))?"

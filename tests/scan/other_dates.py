@@ -281,9 +281,11 @@ def is_of_body(before: str, behind: str) -> bool:
     tag = re.search(r"<(?:[\w-]+:)?([\w.-]+)>[ \"']*$", before)
     if tag is not None:
         return _is_timely(tag[1].split(".")[-1]) and not _is_of_line(tag[1].split(".")[-1])
-    if is_about(before) or re.match(r"\((?:%s)\)" % "|".join(CASTS), behind):
+    if is_about(before) or re.match(rf"\((?:{'|'.join(CASTS)})\)", behind):
         return True
-    if re.search(r"[\w)`\"'] ?(?: [<>]|<| ?[<>!]=) ?['\"]?$", before) and not re.search(r"[\w.@$-] ?= ?['\"]?$", before):
+    if re.search(r"[\w)`\"'] ?(?: [<>]|<| ?[<>!]=) ?['\"]?$", before) and not re.search(
+        r"[\w.@$-] ?= ?['\"]?$", before
+    ):
         return True
     bare = before.rstrip(" \"'\\[({")
     sign = bare[-1:] if bare[-1:] in ("=", ":", "：") else ""

@@ -1,9 +1,10 @@
-"""Which time of a line of several messages dates which of its IDs, for the twin: by all brackets of it. Knows no idcore."""
+"""Which time of a line of several messages dates which of its IDs, for the twin: by all of its brackets."""
 
 from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from tests.scan import dates
 from tests.scan.other_dates import found_in, is_sql, proves
@@ -28,7 +29,9 @@ def texts_in(data: bytes) -> list[tuple[int, bytes | None]] | None:
     spans = [span for span in spans if any(span[0] <= one.start() < span[1] for one in ids)]
     found = []
     for one, place in zip(ids, (at.start() for at in re.finditer(ANY_ID.pattern.encode(), data)), strict=True):
-        around = sorted((span for span in spans if span[0] <= one.start() < span[1]), key=lambda span: span[1] - span[0])
+        around = sorted(
+            (span for span in spans if span[0] <= one.start() < span[1]), key=lambda span: span[1] - span[0]
+        )
         levels = [(span[0], less(line, span, spans)) for span in [*around, (0, len(line))]]
         found.append((place, said_by(levels, one.start(), int(one[0][-12:-4], 16))))
     return found if any(text for _, text in found) else None
@@ -40,9 +43,7 @@ def is_message(digits: str) -> bool:
 
 
 def is_closed_between(line: str, messages: list[re.Match[str]]) -> bool:
-    return any(
-        sign in line[one.end() : other.start()] for one, other in zip(messages, messages[1:], strict=False) for sign in PAIRS
-    )
+    return any(sign in line[one.end() : other.start()] for one, other in pairwise(messages) for sign in PAIRS)
 
 
 def objects(line: str) -> list[Span]:
