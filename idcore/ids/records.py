@@ -420,7 +420,7 @@ def _is_row(line: str) -> bool:
 
 
 def nearest(lines: Iterable[str]) -> NearLines:
-    """Of the lines on one side, nearest first, those that may have a time: up to a blank one, and to two or another row."""
+    """Of the lines on one side, nearest first, those that may have a time: to a blank one, then to two, or a row."""
     own: list[str] = []
     beyond: list[str] = []
     found, was_blank = own, False
