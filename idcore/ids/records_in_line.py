@@ -24,7 +24,9 @@ ID = re.compile(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
 _STRINGS = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _BRACKETS = re.compile(r"[\[\]{}()]")
 _CLOSERS = {"]": "[", "}": "{", ")": "("}
-_ENDS = re.compile(r"[\]})]")
+_ENDS = re.compile(r"[\]})]|</|\\n")
+_TAGS = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)[^<>]*>")
+_BREAK = re.compile(r"\\{1,3}n")  # a line that is escaped in another
 _FRONT = 120  # characters in front of a bracket in which its name is
 # A part of what is around it has a name, and is no object of its own: `"data":[`, `toString()=Message{`; but `"ID":{`.
 _NAMED = re.compile(r"(?P<name>[\w.@$()-]*)\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?(?:[\w.$@]+\s?)?\Z")
@@ -116,7 +118,10 @@ def _objects(line: str, found: list[re.Match[str]]) -> _Object:
     if SQL.search(line) is None and any(
         _ENDS.search(line, one.end(), other.start()) for one, other in pairwise(messages)
     ):
-        for begin, end in sorted(_spans(line)):
+        spans = (
+            _escaped_lines(line) if _BREAK.search(line) else sorted({*_spans(line), *_elements(line)}, key=_outer_first)
+        )
+        for begin, end in spans:
             _put(root, begin, end, line, found)
     return root
 
@@ -126,9 +131,34 @@ def _put(root: _Object, begin: int, end: int, line: str, found: list[re.Match[st
     if not any(begin <= one.start() < end for one in found):
         return
     parent = root
-    while parent.inner and parent.inner[-1].end >= end:
+    while parent.inner and parent.inner[-1].end > begin:
+        if parent.inner[-1].end < end:
+            return  # a bracket that a tag cuts
         parent = parent.inner[-1]
     parent.inner.append(_Object(begin, parent, end, line=line))
+
+
+def _outer_first(span: tuple[int, int]) -> tuple[int, int]:
+    return span[0], -span[1]
+
+
+def _escaped_lines(line: str) -> list[tuple[int, int]]:
+    """From where to where lines are that are escaped in another: `2026-01-01 … \\n2026-01-01 …`."""
+    breaks = [one.span() for one in _BREAK.finditer(line)]
+    return [(start, stop) for (_, start), (stop, _) in pairwise([(0, 0), *breaks, (len(line), len(line))])]
+
+
+def _elements(line: str) -> Iterator[tuple[int, int]]:
+    """Where elements of XML or HTML begin and end."""
+    open_ones = list[tuple[str, int]]()
+    for tag in _TAGS.finditer(line):
+        if not tag["end"]:
+            open_ones.append((tag["name"], tag.start()))
+            continue
+        at = next((at for at in reversed(range(len(open_ones))) if open_ones[at][0] == tag["name"]), None)
+        if at is not None:
+            yield open_ones[at][1], tag.end()
+            del open_ones[at:]
 
 
 def _spans(line: str) -> Iterator[tuple[int, int]]:

@@ -68,7 +68,7 @@ OTHER_ROW, OTHER_MONTH, OTHER_MS, OTHER_AHEAD, OTHER_BORN, OTHER_NAMES_DAY, OTHE
 
 
 LEFT, IS_SETTLED = range(2)  # of Dating.left
-CLOSE_SQUARE, CLOSE_CURLY, CLOSE_ROUND = b"]})"
+ENDS = tuple(b"]})<\\")  # of an object: a bracket, a tag, a line that is escaped
 
 
 class Dating(NamedTuple):
@@ -315,14 +315,15 @@ def has_messages(found, first, last):
 
 @numba.njit(cache=True, nogil=True)
 def may_be_list(text, origin, found, first, last):
-    """Whether a bracket ends between two of the ids from `first` to before `last`."""
+    """Whether an object may end between two of the ids from `first` to before `last`."""
     for i in range(first, last - 1):
         p, q = text + U(found.places[i] - origin), text + U(found.places[i + 1] - origin)
         p += U(V4_DIGITS)
         while p < q:
             sign = load_8(p)
-            if sign == CLOSE_SQUARE or sign == CLOSE_CURLY or sign == CLOSE_ROUND:
-                return True
+            for end in ENDS:
+                if sign == end:
+                    return True
             p += U(1)
     return False
 

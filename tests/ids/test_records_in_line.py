@@ -34,6 +34,10 @@ def test_each_message_of_a_line_has_the_time_of_its_own_object() -> None:
         '{"%s":{"time":"%s"},"%s":{"time":"%s"}}',
         '"[{\\"msgId\\":\\"%s\\",\\"time\\":\\"%s\\"},{\\"msgId\\":\\"%s\\",\\"time\\":\\"%s\\"}]"',
         '{"a":[{"id":"%s","time":"%s"}],"b":[{"id":"%s","time":"%s"}]}',
+        "<a><m><id>%s</id><time>%s</time></m><m><id>%s</id><time>%s</time></m></a>",
+        "<table><tr><td>%s</td><td>%s</td></tr><tr><td>%s</td><td>%s</td></tr></table>",
+        'log: "msgId=%s at %s\\nmsgId=%s at %s\\n"',
+        '[{:msg_id=>"%s", :sent_at=>"%s"}, {:msg_id=>"%s", :sent_at=>"%s"}]',
         '["{\\"msgId\\":\\"%s\\",\\"time\\":\\"%s\\"}", "{\\"msgId\\":\\"%s\\",\\"time\\":\\"%s\\"}"]',
     ):
         tokens = list(find(form % (FIRST[0], LATER[0], SECOND[0], LATER[1])))
@@ -64,7 +68,17 @@ PARTS = [
     "properties={",
 ]
 PARTS += [LATER[0], LATER[1], FIRST[1], SECOND[1], FIRST[0], SECOND[0], SECOND[0], PLACE, FIRST[0].lower()]
-PARTS += [f"bornTimestamp={FIRST[2]}", f'"bornTimestamp":{SECOND[2]}', "2019-05-01 10:00:00", "VALUES ('"]
+PARTS += [
+    f"bornTimestamp={FIRST[2]}",
+    f'"bornTimestamp":{SECOND[2]}',
+    "2019-05-01 10:00:00",
+    "VALUES ('",
+    "</a>",
+    "<a>",
+    "<b>",
+    "</b>",
+    "\\n",
+]
 
 
 def as_written(hint: Hint | None) -> bytes | None:

@@ -43,11 +43,16 @@ def is_message(digits: str) -> bool:
 
 
 def is_closed_between(line: str, messages: list[re.Match[str]]) -> bool:
-    return any(sign in line[one.end() : other.start()] for one, other in pairwise(messages) for sign in PAIRS)
+    return any(
+        sign in line[one.end() : other.start()] for one, other in pairwise(messages) for sign in (*PAIRS, "</", "\\n")
+    )
 
 
 def objects(line: str) -> list[Span]:
-    """From where to where objects are: brackets without a name, or with an ID as their name."""
+    """From where to where objects are: brackets without a name, or with an ID as their name; or elements."""
+    breaks = [one.span() for one in re.finditer(r"\\{1,3}n", line)]
+    if breaks:
+        return list(zip([0, *(end for _, end in breaks)], [*(start for start, _ in breaks), len(line)], strict=True))
     strings = re.compile(r'"(?:[^"\\\n]|\\.)*"')
     bare = strings.sub(lambda one: one[0] if ANY_ID.search(one[0]) else "_" * len(one[0]), line)
     stack: list[tuple[str, int]] = []
@@ -63,7 +68,29 @@ def objects(line: str) -> list[Span]:
             part = re.search(r"([\w.@$()-]*)\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?(?:[\w.$@]+\s?)?$", head)
             if part is None or ANY_ID.fullmatch(part[1]):
                 found.append((begin if part is None else begin - len(head) + part.start(), at + 1))
+    return without_cut([span for span in (*found, *elements(line)) if ANY_ID.search(line, *span)])
+
+
+def elements(line: str) -> list[Span]:
+    stack: list[tuple[str, int]] = []
+    found = []
+    for tag in re.finditer(r"<(/?)([A-Za-z][\w:.-]*)[^<>]*>", line):
+        if not tag[1]:
+            stack.append((tag[2], tag.start()))
+        elif any(name == tag[2] for name, _ in stack):
+            while stack[-1][0] != tag[2]:
+                stack.pop()
+            found.append((stack.pop()[1], tag.end()))
     return found
+
+
+def without_cut(spans: list[Span]) -> list[Span]:
+    """Those that no other cuts: of two that do, the first."""
+    kept: list[Span] = []
+    for begin, end in sorted({*spans}, key=lambda span: (span[0], -span[1])):
+        if not any(first < begin < last < end for first, last in kept):
+            kept.append((begin, end))
+    return kept
 
 
 def less(line: str, span: Span, spans: list[Span]) -> str:
