@@ -22,6 +22,7 @@ from tests.scan import logs, twin
 from tests.scan.comparing import differences, same
 from tests.scan.logs import AT, Log, everything
 from tests.scan.logs_of_dates import dated
+from tests.scan.logs_of_lists import lists
 from tests.scan.logs_of_pairs import copied
 from tests.scan.logs_of_records import records
 
@@ -41,7 +42,7 @@ def expect(path: str, data: bytes, zone: tzinfo = SHANGHAI, case: str = "strict"
     return twin.tables({path: data}, zone, AT, case)
 
 
-ALL = [log for seed in (1, 2) for log in [*everything(seed), copied(seed), dated(seed), records(seed)]]
+ALL = [log for seed in (1, 2) for log in [*everything(seed), copied(seed), dated(seed), records(seed), lists(seed)]]
 OF_ONE_SEED = ALL[: len(ALL) // 2]
 OF_EACH_KIND = [
     (log if number % 2 else other)
