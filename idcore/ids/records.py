@@ -44,6 +44,7 @@ _FIELD = re.compile(r"[g-zG-Z]")  # a letter that no hex digit is: such a line i
 _ID = re.compile(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
 _STRINGS = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _ROW = re.compile(r"\*{5,} ?\d+\. row ?\*{5,}\s*|-\[ RECORD \d+ \][-+]*\s*")
+_TAGS = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?(?<!/)>")
 _FAR = 40  # characters between a bracket and what is in front of it
 _BRACKETS = re.compile(r"[\[\]{}]")
 _FEW_LINES = 24  # on each side, as most objects have
@@ -263,6 +264,53 @@ def of_item(line: str, before: Sequence[str], behind: Sequence[str]) -> tuple[_A
     return _Around([*before[:begin]], [*before[first:]]), _Around([*behind[:end]], [*behind[last:]])
 
 
+def of_element(line: str, before: Sequence[str], behind: Sequence[str]) -> tuple[_Around, _Around] | None:
+    """The lines around the IDs of a line in an element of XML of several lines, without those of others.
+
+    None where the element is not closed, or is in one line. Lines are nearest first.
+    """
+    if not any("</" in one for one in behind) or _unclosed([line]):
+        return None
+    begins = _unclosed(before)
+    closes = list(_unopened(behind))
+    if (
+        not begins
+        or len(closes) < len(begins)
+        or any(one[1] != other[1] for one, other in zip(begins, closes, strict=False))
+    ):
+        return None
+    begin, end = begins[0][0] + 1, closes[0][0] + 1
+    first, last = begins[-1][0] + 1, closes[len(begins) - 1][0] + 1
+    return _Around([*before[:begin]], [*before[first:]]), _Around([*behind[:end]], [*behind[last:]])
+
+
+def _unclosed(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """The tags of lines, nearest first, that nothing in them closes: at which line, and their names."""
+    found, closed = list[tuple[int, str]](), list[str]()
+    for at, line in enumerate(lines):
+        for tag in reversed(list(_TAGS.finditer(line)) if "<" in line else []):
+            if tag["end"]:
+                closed.append(tag["name"])
+            elif closed and closed[-1] == tag["name"]:
+                closed.pop()
+            else:
+                found.append((at, tag["name"]))
+    return found
+
+
+def _unopened(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The same of lines behind: tags that nothing in them opens."""
+    opened = list[str]()
+    for at, line in enumerate(lines):
+        for tag in _TAGS.finditer(line) if "<" in line else ():
+            if not tag["end"]:
+                opened.append(tag["name"])
+            elif opened and opened[-1] == tag["name"]:
+                opened.pop()
+            else:
+                yield at, tag["name"]
+
+
 def hint_of_line(line: str, before: Sequence[str], behind: Sequence[str], elapsed: Sequence[int]) -> Hint | None:
     """What the lines around one that has no time say of its IDs, all of them on each side, nearest first.
 
@@ -275,7 +323,7 @@ def hint_of_line(line: str, before: Sequence[str], behind: Sequence[str], elapse
             own = hint_of(nearest(front.own), nearest(back.own), elapsed, is_one=True)
             if own is not None:
                 return own
-    if sides is None and (sides := of_item(line, before, behind)) is not None:
+    if sides is None and (sides := of_element(line, before, behind) or of_item(line, before, behind)) is not None:
         front, back = sides
         own = hint_of(nearest(front.own), nearest(back.own), elapsed, is_one=True)
         if own is not None:
@@ -419,6 +467,11 @@ def _is_row(line: str) -> bool:
     return line.startswith(("*", "-[")) and _ROW.fullmatch(line) is not None
 
 
+def _is_mark(line: str) -> bool:
+    """Whether a line without a time may say where a record or an object begins or ends, or what a column has."""
+    return "<" in line or _BRACKETS.search(line) is not None or STORE_HEAD.fullmatch(line) is not None or _is_row(line)
+
+
 def nearest(lines: Iterable[str]) -> NearLines:
     """Of the lines on one side, nearest first, those that may have a time: to a blank one, then to two, or a row."""
     own: list[str] = []
@@ -493,7 +546,7 @@ class Records:
         self._confirm(begin, size)
         is_blank = not line.strip(_BLANK)
         is_end, self._was_blank = is_blank and self._was_blank, is_blank
-        if is_blank or may_be_dated(line) or _BRACKETS.search(line) or STORE_HEAD.fullmatch(line) or _is_row(line):
+        if is_blank or may_be_dated(line) or _is_mark(line):
             self._lines.append(_Line(begin, end, line))
             oldest = (self._held[0].begin if self._held else begin) - REACH
             while self._lines[0].begin < oldest:

@@ -8,16 +8,16 @@ object: of the brackets around it, but those of other IDs in them, and of what i
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from idcore.base.layout import COUNTER_DIGITS, ID_DIGITS, VALUE_DIGITS
 from idcore.ids import rules
-from idcore.ids.line_moments import LONGEST, SQL, Moment, born_marks, line_time, moment_at, moments_of, prefix_time
+from idcore.ids.line_moments import SQL, Moment, born_marks, line_time, moment_at, moments_of, prefix_time
 from idcore.ids.records import Hint
 
 ID = re.compile(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
@@ -27,6 +27,7 @@ _CLOSERS = {"]": "[", "}": "{", ")": "("}
 _ENDS = re.compile(r"[\]})]|</|\\n")
 _TAGS = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)[^<>]*>")
 _BREAK = re.compile(r"\\{1,3}n")  # a line that is escaped in another
+_LONGEST = 1 << 20  # characters: the scan asks of shorter ones
 _FRONT = 120  # characters in front of a bracket in which its name is
 # A part of what is around it has a name, and is no object of its own: `"data":[`, `toString()=Message{`; but `"ID":{`.
 _NAMED = re.compile(r"(?P<name>[\w.@$()-]*)\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?(?:[\w.$@]+\s?)?\Z")
@@ -71,7 +72,7 @@ class _Object:
 
 def has_several(line: str, borns: list[tuple[int, int]]) -> bool:
     """Whether a line may have several messages: several IDs that are no offsetMsgIds, or several bornTimestamps."""
-    if len(line) > LONGEST:
+    if len(line) > _LONGEST:
         return False
     if borns:
         return any(ms != borns[0][1] for _, ms in borns)
@@ -128,7 +129,8 @@ def _objects(line: str, found: list[re.Match[str]]) -> _Object:
 
 def _put(root: _Object, begin: int, end: int, line: str, found: list[re.Match[str]]) -> None:
     """Puts brackets that hold an ID, and are no part of what is around them, to their place in the tree."""
-    if not any(begin <= one.start() < end for one in found):
+    first = bisect_left(found, begin, key=re.Match.start)
+    if first == len(found) or found[first].start() >= end:
         return
     parent = root
     while parent.inner and parent.inner[-1].end > begin:
@@ -182,8 +184,11 @@ def _spans(line: str) -> Iterator[tuple[int, int]]:
 def _chain(root: _Object, place: int) -> list[_Object]:
     """The objects around a place, the innermost first."""
     chain = [root]
-    while (inner := next((one for one in chain[0].inner if one.begin <= place < one.end), None)) is not None:
-        chain.insert(0, inner)
+    while chain[0].inner:
+        at = bisect_right(chain[0].inner, place, key=attrgetter("begin")) - 1
+        if at < 0 or place >= chain[0].inner[at].end:
+            break
+        chain.insert(0, chain[0].inner[at])
     return chain
 
 

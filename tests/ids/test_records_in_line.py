@@ -10,11 +10,12 @@ import pytest
 
 from idcore.ids import find
 from idcore.ids.line_moments import NamedDay, is_headline, is_time_field, prefix_time
-from idcore.ids.records import Hint, of_item
+from idcore.ids.records import Hint, of_element, of_item
 from idcore.ids.records_in_line import ID, hint_at, hints_in
 from tests.scan.other_dates import is_headline as slow_headline
 from tests.scan.other_dates import is_time_field as slow_field
 from tests.scan.other_line_records import texts_in
+from tests.scan.other_records import of_element as slow_element
 from tests.scan.other_records import of_item as slow_item
 from tests.scan.other_records import written
 
@@ -133,6 +134,36 @@ def test_the_item_of_an_id_is_the_one_that_a_slow_reading_finds() -> None:
         assert got == slow, (front, line, back)
         found += got is not None
     assert found > 1_000
+
+
+TAGS = [
+    "<m>",
+    "<m>",
+    "</m>",
+    "<t>2026</t>",
+    "<id>%s</id>",
+    "<a x='1'>",
+    "</a>",
+    "<b/>",
+    "",
+    "List<String>",
+    "</m><m>",
+    "x",
+]
+
+
+def test_the_element_of_an_id_is_the_one_that_a_slow_reading_finds() -> None:
+    r = random.Random(39)
+    found = 0
+    for _ in range(6_000):
+        front, back = ([r.choice(TAGS) for _ in range(r.randrange(6))] for _ in range(2))
+        line = r.choice(["<id>%s</id>", "<id>%s</id>", "<m><id>%s</id>", "id %s"])
+        sides = of_element(line, front, back)
+        slow = slow_element(line.encode(), [one.encode() for one in front], [one.encode() for one in back])
+        got = sides and tuple(tuple([one.encode() for one in some] for some in side) for side in sides)
+        assert got == slow, (front, line, back)
+        found += got is not None
+    assert found > 200
 
 
 FRONTS = [

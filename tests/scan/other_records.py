@@ -46,7 +46,7 @@ def record_text(data: bytes, begin: int, end: int) -> bytes:
         (own_front, outer_front), (own_back, outer_back) = objects
         of_its_record = record_of(of_record(own_front), of_record(own_back), elapsed, is_one=True)
         front, back, mine = [*own_front, *outer_front], [*own_back, *outer_back], (own_front, own_back)
-    items = None if is_bare or objects is not None else of_item(line, front, back)
+    items = None if is_bare or objects is not None else of_element(line, front, back) or of_item(line, front, back)
     if items is not None:
         (own_front, outer_front), (own_back, outer_back) = items
         of_its_record = record_of(of_record(own_front), of_record(own_back), elapsed, is_one=True)
@@ -173,6 +173,53 @@ def of_object(
     texts = [lines_of(whole, kept, *span) for span in ((own, cut), (0, own), (end, stop), (stop, len(whole)))]
     own_front = texts[0][:-1] if own < cut else []
     return (own_front[::-1], texts[1][::-1]), (texts[2][1:], texts[3] if close is not None else [])
+
+
+TAG = re.compile(rb"<(/?)([A-Za-z][\w:.-]*)(?:\s[^<>]*)?(?<!/)>")
+
+
+def tags_of(lines: list[bytes]) -> list[tuple[int, bool, bytes]]:
+    return [(at, bool(tag[1]), tag[2]) for at, one in enumerate(lines) for tag in TAG.finditer(one)]
+
+
+def left_open(tags: list[tuple[int, bool, bytes]]) -> list[tuple[int, bytes]]:
+    """The tags, in front of an ID, that no tag behind them closes."""
+    left: list[tuple[int, bool, bytes]] = []
+    for tag in tags:
+        if left and tag[1] and not left[-1][1] and left[-1][2] == tag[2]:
+            left.pop()
+        else:
+            left.append(tag)
+    found, closed = [], list[bytes]()
+    for at, is_end, name in reversed(left):
+        if is_end:
+            closed.append(name)
+        elif closed and closed[-1] == name:
+            closed.pop()
+        else:
+            found.append((at, name))
+    return found
+
+
+def of_element(
+    line: bytes, front: list[bytes], back: list[bytes]
+) -> tuple[tuple[list[bytes], list[bytes]], tuple[list[bytes], list[bytes]]] | None:
+    """The lines of the element of XML that has a line, and of what is around all of it, on both sides."""
+    if left_open(tags_of([line])):
+        return None
+    own = left_open([(len(front) - 1 - at, *rest) for at, *rest in tags_of(front[::-1])])  # type: ignore[misc]
+    ends, depth = [], list[bytes]()
+    for at, is_end, name in tags_of(back):
+        if not is_end:
+            depth.append(name)
+        elif depth and depth[-1] == name:
+            depth.pop()
+        else:
+            ends.append((at, name))
+    if not own or [name for _, name in own] != [name for _, name in ends[: len(own)]]:
+        return None
+    (begin, _), (first, _), (end, _), (last, _) = own[0], own[-1], ends[0], ends[len(own) - 1]
+    return (front[: begin + 1], front[first + 1 :]), (back[: end + 1], back[last + 1 :])
 
 
 def of_item(
