@@ -300,7 +300,7 @@ def pair(own, i, sent, again, behind, found, pairing):
         found.state[STATE_PAIRED] = 1
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, inline="always")
 def has_messages(found, first, last):
     """Whether ids from `first` to before `last` are of several messages."""
     one = first
@@ -328,7 +328,7 @@ def may_be_list(text, origin, found, first, last):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, inline="always")
 def is_left_open(text, origin, row, line, found, dating, ids):
     """Whether a line, that has no single bornTimestamp, may have its moments elsewhere: for Python to look for."""
     values, first, last = found.values, found.lines[row, FIRST_ID], found.lines[row, END_ID]
