@@ -73,7 +73,7 @@ CASES = (
         "CONSUMED",
         "passed_maybe_skipped, uncertain",
     ),
-    ("pulled it", "pulls", "first", "PULL", "taken", "PULL", "taken"),
+    ("pulled it", "pulls", "first", "PULL", "taken, uncertain", "PULL", "taken, uncertain"),
     ("consumed it by broadcast", "spread", "first", "", "broadcast", "NOT_ONLINE", "broadcast, uncertain"),
     ("has it in a listener that hangs", "hangs", "first", "NOT_CONSUME_YET", "handed_out", "NOT_CONSUME_YET", "stuck"),
     ("has a client, but no offset", "fresh", "judged", "", "never_read, uncertain", "NOT_ONLINE", "stuck"),
