@@ -268,6 +268,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "refusal.broken": "perhaps cut by a line break",
     "refusal.broken_sample": "cut by a line break, in a sample of 64 KiB: IDs of a text of more than 4 MiB are not joined",
     "refusal.masked": "masked or cut off",
+    "refusal.masked_known": "masked or cut off",
     "refusal.masked_timed": "masked or cut off",
     "refusal.masked_client": "masked or cut off",
     "refusal.masked_offset": "masked or cut off",

@@ -254,6 +254,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "refusal.broken_sample": "被换行截断（仅抽查 64 KiB）：超过 4 MiB 的文本不会拼接 ID",
     "refusal.broken": "可能被换行截断",
     "refusal.masked": "被遮盖或截断",
+    "refusal.masked_known": "被遮盖或截断",
     "refusal.masked_timed": "被遮盖或截断",
     "refusal.masked_client": "被遮盖或截断",
     "refusal.masked_offset": "被遮盖或截断",
