@@ -30,7 +30,7 @@ _BREAK = re.compile(r"\\{1,3}n")  # a line that is escaped in another
 _LONGEST = 1 << 20  # characters: the scan asks of shorter ones
 _FRONT = 120  # characters in front of a bracket in which its name is
 # A part of what is around it has a name, and is no object of its own: `"data":[`, `toString()=Message{`; but `"ID":{`.
-_NAMED = re.compile(r"(?P<name>[\w.@$()-]*)\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?(?:[\w.$@]+\s?)?\Z")
+_NAMED = re.compile(r"(?<![\w.@$()-])(?P<name>[\w.@$()-]*)\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?(?:[\w.$@]+\s?)?\Z")
 
 
 @dataclass(eq=False)
