@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from idcore.answers.findings import all_rules
 from idcore.runs.runs import Run, write_tables
@@ -268,50 +268,6 @@ def slowly(page: Page, bytes_a_second: int) -> Iterator[None]:
     yield
     session.send("Network.emulateNetworkConditions", usual)
     session.detach()
-
-
-@contextmanager
-def held_at(browser: Browser, url: str, mark: bytes) -> Iterator[tuple[Visit, Callable[[], None]]]:
-    """A visit that gets nothing of the server after the first message with these bytes, until it is let go on."""
-    context = browser.new_context(locale="en-US", timezone_id="Europe/Berlin")
-    page, held, sides = context.new_page(), list[bytes | str](), list[WebSocketRoute]()
-
-    def pass_on(message: bytes | str) -> None:
-        if held:
-            held.append(message)
-            return
-        sides[-1].send(message)
-        if mark in (message if isinstance(message, bytes) else message.encode()):
-            held.append(b"")
-
-    def connected(side: WebSocketRoute) -> None:
-        sides.append(side)
-        side.connect_to_server().on_message(pass_on)
-
-    def go_on() -> None:
-        while len(held) > 1:
-            sides[-1].send(held.pop(1))
-        held.clear()
-        nonlocal mark
-        mark = b"never again"
-
-    page.route_web_socket(re.compile("_stcore/stream"), connected)
-    yield Visit(page, url), go_on
-    context.close()
-
-
-def test_what_is_loaded_is_said_while_it_takes_longer_than_a_moment(browser: Browser, served: Console) -> None:
-    with held_at(browser, served.url, b"Loading: Brokers") as (tab, go_on):
-        tab.go(f"/findings?run={RUN}&lang=en")
-        note = tab.page.locator(".mq-working")
-        expect(note).to_be_hidden()
-        tab.page.get_by_role("link", name="Brokers", exact=True).click()
-        shown = tab.page.get_by_role("status").filter(has_text="Loading: Brokers")
-        expect(shown).to_be_visible()
-        expect(shown).to_be_in_viewport(ratio=1)  # where the reader is, however far down
-        go_on()
-        tab.settle()
-        expect(note).to_be_hidden()
 
 
 @pytest.mark.long
