@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +30,7 @@ _TAGS = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)[^<>]*>")
 _BREAK = re.compile(r"\\{1,3}n")  # a line that is escaped in another
 _LONGEST = 1 << 20  # characters: the scan asks of shorter ones
 _FRONT = 120  # characters in front of a bracket in which its name is
+_DEEPEST = 24  # objects in each other; what is deeper is part of the last of them
 # A part of what is around it has a name, and is no object of its own: `"data":[`, `toString()=Message{`; but `"ID":{`.
 _NAMED = re.compile(r"(?<![\w.@$()-])(?P<name>[\w.@$()-]*)\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?(?:[\w.$@]+\s?)?\Z")
 
@@ -132,10 +134,11 @@ def _put(root: _Object, begin: int, end: int, line: str, found: list[re.Match[st
     first = bisect_left(found, begin, key=re.Match.start)
     if first == len(found) or found[first].start() >= end:
         return
-    parent = root
+    parent, depth = root, 0
     while parent.inner and parent.inner[-1].end > begin:
-        if parent.inner[-1].end < end:
-            return  # a bracket that a tag cuts
+        depth += 1
+        if parent.inner[-1].end < end or depth == _DEEPEST:
+            return  # a bracket that a tag cuts, or that is too deep
         parent = parent.inner[-1]
     parent.inner.append(_Object(begin, parent, end, line=line))
 
@@ -150,35 +153,49 @@ def _escaped_lines(line: str) -> list[tuple[int, int]]:
     return [(start, stop) for (_, start), (stop, _) in pairwise([(0, 0), *breaks, (len(line), len(line))])]
 
 
+class _Open:
+    """Brackets or tags that are open, by their kind. Each is looked at once more when one of them closes."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[str, int]] = []
+        self._kinds: Counter[str] = Counter()
+
+    def begin(self, kind: str, place: int) -> None:
+        """One that opens."""
+        self._open.append((kind, place))
+        self._kinds[kind] += 1
+
+    def close(self, kind: str) -> int | None:
+        """Where the last one of a kind began; it ends with all that began behind it. None where none is open."""
+        while self._kinds[kind]:
+            name, place = self._open.pop()
+            self._kinds[name] -= 1
+            if name == kind:
+                return place
+        return None
+
+
 def _elements(line: str) -> Iterator[tuple[int, int]]:
     """Where elements of XML or HTML begin and end."""
-    open_ones = list[tuple[str, int]]()
+    open_ones = _Open()
     for tag in _TAGS.finditer(line):
         if not tag["end"]:
-            open_ones.append((tag["name"], tag.start()))
-            continue
-        at = next((at for at in reversed(range(len(open_ones))) if open_ones[at][0] == tag["name"]), None)
-        if at is not None:
-            yield open_ones[at][1], tag.end()
-            del open_ones[at:]
+            open_ones.begin(tag["name"], tag.start())
+        elif (begin := open_ones.close(tag["name"])) is not None:
+            yield begin, tag.end()
 
 
 def _spans(line: str) -> Iterator[tuple[int, int]]:
     """Where the objects of a line begin and end; strings of JSON count only where an ID is in them."""
     bare = _STRINGS.sub(lambda one: one[0] if ID.search(one[0]) else "_" * len(one[0]), line)
-    open_ones = list[tuple[str, int]]()
+    open_ones = _Open()
     for mark in _BRACKETS.finditer(bare):
         if mark[0] not in _CLOSERS:
-            open_ones.append((mark[0], mark.start()))
-            continue
-        at = next((at for at in reversed(range(len(open_ones))) if open_ones[at][0] == _CLOSERS[mark[0]]), None)
-        if at is None:
-            continue
-        begin = open_ones[at][1]
-        del open_ones[at:]
-        named = _NAMED.search(line[max(0, begin - _FRONT) : begin])
-        if named is None or ID.fullmatch(named["name"]) is not None:
-            yield begin - (0 if named is None else len(named[0])), mark.end()
+            open_ones.begin(mark[0], mark.start())
+        elif (begin := open_ones.close(_CLOSERS[mark[0]])) is not None:
+            named = _NAMED.search(line[max(0, begin - _FRONT) : begin])
+            if named is None or ID.fullmatch(named["name"]) is not None:
+                yield begin - (0 if named is None else len(named[0])), mark.end()
 
 
 def _chain(root: _Object, place: int) -> list[_Object]:
