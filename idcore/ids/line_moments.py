@@ -9,9 +9,11 @@ the order of its parts is known. Reads one line; knows no clock and no zone of t
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta, timezone
 from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 from idcore.base.layout import COUNTER_DIGITS, LAYOUTS, VALUE_DIGITS
@@ -102,6 +104,33 @@ class Moment(NamedTuple):
         local = _day(start + 14 * 3_600_000).replace(day=1)
         ahead = (date(local.year, local.month, 1) - date(1970, 1, 1)).days * 1_440 - start // 60_000
         return ahead in IN_USE
+
+
+class ProvedMoments:
+    """Times of a text, to find the first one that an ID proves without a look at each: a line may have thousands.
+
+    All zones are whole quarters of an hour apart, so only those that fit within a quarter are tried, and so many.
+    """
+
+    _MOST = 64
+
+    def __init__(self, moments: Sequence[Moment]) -> None:
+        self._moments = moments
+        self._early = _EARLY_MS + max((one.resolution_ms for one in moments), default=0)
+        walls = (one.wall_ms - 60_000 * (one.ahead or 0) for one in moments)
+        self._places = sorted((wall % QUARTER_MS, at) for at, wall in enumerate(walls))
+
+    def first(self, elapsed_ms: int) -> Moment | None:
+        """The first that an ID proves, which counts so many milliseconds since its month began."""
+        low = (elapsed_ms - self._early) % QUARTER_MS
+        high = low + self._early + _LATE_MS + self._early
+        fitting = [*self._between(low, high), *self._between(low - QUARTER_MS, high - QUARTER_MS)]
+        moments = (self._moments[at] for _, at in sorted(fitting[: self._MOST], key=itemgetter(1)))
+        return next((one for one in moments if one.is_proved_by(elapsed_ms)), None)
+
+    def _between(self, low: int, high: int) -> list[tuple[int, int]]:
+        begin = bisect_left(self._places, (low, 0))
+        return self._places[begin : min(bisect_right(self._places, (high, len(self._places))), begin + self._MOST)]
 
 
 def _day(wall_ms: int) -> date:

@@ -18,7 +18,16 @@ from operator import attrgetter, itemgetter
 
 from idcore.base.layout import COUNTER_DIGITS, ID_DIGITS, VALUE_DIGITS
 from idcore.ids import rules
-from idcore.ids.line_moments import SQL, Moment, born_marks, line_time, moment_at, moments_of, prefix_time
+from idcore.ids.line_moments import (
+    SQL,
+    Moment,
+    ProvedMoments,
+    born_marks,
+    line_time,
+    moment_at,
+    moments_of,
+    prefix_time,
+)
 from idcore.ids.records import Hint
 
 ID = re.compile(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
@@ -30,7 +39,7 @@ _TAGS = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)[^<>]*>")
 _BREAK = re.compile(r"\\{1,3}n")  # a line that is escaped in another
 _LONGEST = 1 << 20  # characters: the scan asks of shorter ones
 _FRONT = 120  # characters in front of a bracket in which its name is
-_DEEPEST = 24  # objects in each other; what is deeper is part of the last of them
+_DEEPEST = 12  # objects in each other; what is deeper is part of the last of them
 # A part of what is around it has a name, and is no object of its own: `"data":[`, `toString()=Message{`; but `"ID":{`.
 _NAMED = re.compile(r"(?<![\w.@$()-])(?P<name>[\w.@$()-]*)\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?(?:[\w.$@]+\s?)?\Z")
 
@@ -60,10 +69,10 @@ class _Object:
         return [(self.begin + place, ms) for place, ms in born_marks(self.text)]
 
     @cached_property
-    def moments(self) -> list[Moment]:
+    def moments(self) -> ProvedMoments:
         """Its times, first that which it opens with."""
         opening = prefix_time(self.text)
-        return [*([] if opening is None else [moment_at(opening)]), *moments_of(self.text)]
+        return ProvedMoments([*([] if opening is None else [moment_at(opening)]), *moments_of(self.text)])
 
     @cached_property
     def hint(self) -> Hint | None:
@@ -216,8 +225,7 @@ def _hint_of(chain: list[_Object], place: int, digits: str) -> Hint | None:
         if one.borns:
             return Hint(_born_of(one.borns, place, elapsed), None)
     for one in chain:
-        proved = next((moment for moment in one.moments if moment.is_proved_by(elapsed)), None)
-        if proved is not None:
+        if (proved := one.moments.first(elapsed)) is not None:
             return Hint(None, proved.time)
     return next((one.hint for one in chain if one.hint is not None), None)
 
