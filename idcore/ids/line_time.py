@@ -255,12 +255,12 @@ def refine(
     time alone is a guess at the month: store clocks up to 44 days off occur in public logs.
     """
     answer = None
+    if isinstance(prefix, NamedDay) and layout.early:
+        return clock, None
+    if isinstance(prefix, StoredTime):
+        return _refine_stored(elapsed, clock, layout, prefix) or (clock, None)
     if isinstance(prefix, NamedDay):
-        if isinstance(prefix, StoredTime):
-            answer = None if layout.early else _refine_stored(elapsed, clock, layout, prefix)
-        else:
-            answer = None if layout.early else _refine_day(elapsed, clock, layout, prefix)
-        return answer if answer is not None else (clock, None)
+        return _refine_day(elapsed, clock, layout, prefix) or (clock, None)
     if layout.early:
         if born_ms is not None or prefix is not None:
             answer = _refine_early(elapsed, clock, layout, born_ms, prefix)

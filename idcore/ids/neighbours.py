@@ -8,6 +8,7 @@ little-endian ids and the seconds of 5.x clients by the same rules, when it merg
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 
@@ -45,6 +46,11 @@ class _Group:
         return self.little > 0 or (apart and not rules.is_usual_port(port))
 
 
+def _with_begin(texts: list[str], begin: str) -> list[str]:
+    """Of sorted texts of hex digits those that begin so."""
+    return texts[bisect_left(texts, begin) : bisect_left(texts, f"{begin}G")]
+
+
 class Neighbours:
     """Brokers, processes and 5.x clients of one input, by the ids that are likely by themselves."""
 
@@ -55,6 +61,8 @@ class Neighbours:
         self._suspects = Suspects()
         self._by_letters: dict[Hashable, set[str]] = {}
         self._whole: set[str] = set()  # of a text that is short
+        self._by_begin: list[str] = []  # the same, sorted
+        self._by_end: list[str] = []  # and their digits turned round
 
     def see(self, verdict: Verdict) -> None:
         """Takes an id as a witness, if it is likely."""
@@ -78,8 +86,15 @@ class Neighbours:
         if not (verdict.reason or "").startswith("masked") or len(self._whole) > _MOST_WHOLE:
             return None
         rest = masks.rest_of(verdict.text, verdict.label)
-        pattern = None if rest is None else re.compile(rest[1].replace(masks.HIDDEN, "."))
-        found = [] if pattern is None else [one for one in self._whole if pattern.fullmatch(one)]
+        if rest is None:
+            return None
+        if len(self._by_begin) != len(self._whole):
+            self._by_begin, self._by_end = sorted(self._whole), sorted(one[::-1] for one in self._whole)
+        digits, pattern = rest[1], re.compile(rest[1].replace(masks.HIDDEN, "."))
+        begins = _with_begin(self._by_begin, digits.partition(masks.HIDDEN)[0])
+        ends = _with_begin(self._by_end, digits[::-1].partition(masks.HIDDEN)[0])
+        fitting = begins if len(begins) <= len(ends) else [one[::-1] for one in ends]
+        found = [one for one in fitting if pattern.fullmatch(one)]
         return found[0] if len(found) == 1 else None
 
     def _look_alike(self, verdict: Verdict) -> str:

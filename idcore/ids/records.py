@@ -318,20 +318,24 @@ def hint_of_line(line: str, before: Sequence[str], behind: Sequence[str], elapse
     """
     for most in (_FEW_LINES, None):  # most objects have few lines
         sides = of_object(line, before, behind, most)
-        if sides is not None:
-            front, back = sides
-            own = hint_of(nearest(front.own), nearest(back.own), elapsed, is_one=True)
-            if own is not None:
-                return own
-    if sides is None and (sides := of_element(line, before, behind) or of_item(line, before, behind)) is not None:
-        front, back = sides
-        own = hint_of(nearest(front.own), nearest(back.own), elapsed, is_one=True)
-        if own is not None:
+        if (own := _own_hint(sides, elapsed)) is not None:
+            return own
+    if sides is None:
+        sides = of_element(line, before, behind) or of_item(line, before, behind)
+        if (own := _own_hint(sides, elapsed)) is not None:
             return own
     if sides is None:
         return hint_of(nearest(before), nearest(behind), elapsed) or _stored_hint(line, before, behind)
+    front, back = sides
     said = hint_of(nearest([*front.own, *front.outer]), nearest([*back.own, *back.outer]), elapsed)
     return said or _stored_hint(line, front.own, back.own)
+
+
+def _own_hint(sides: tuple[_Around, _Around] | None, elapsed: Sequence[int]) -> Hint | None:
+    if sides is None:
+        return None
+    front, back = sides
+    return hint_of(nearest(front.own), nearest(back.own), elapsed, is_one=True)
 
 
 def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int], is_one: bool = False) -> Hint | None:

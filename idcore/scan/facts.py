@@ -512,7 +512,9 @@ def _hints_of(
         if hint is None or not isinstance(hint.time, StoredTime):
             yield begin, hint, 0
             return
-        hints = [(one.start(), hint) for one in ID.finditer(line)] or [(0, hint)]  # each its own, by its time of the month
+        hints = [(one.start(), hint) for one in ID.finditer(line)] or [
+            (0, hint)
+        ]  # each its own, by its time of the month
     around = None if all(hint for _, hint in hints) else _hint_around(line, near, begin, end)
     starts = zip(ID.finditer(line), _ID_BYTES.finditer(text), strict=True)
     ids = {one.start(): (as_bytes.start(), sum(elapsed_of(one[0]))) for one, as_bytes in starts}

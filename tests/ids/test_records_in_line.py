@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 from idcore.ids import find
-from idcore.ids.line_moments import NamedDay, is_headline, is_time_field, prefix_time
+from idcore.ids.clock import DAY_MS
+from idcore.ids.line_moments import Moment, NamedDay, ProvedMoments, is_headline, is_time_field, prefix_time
 from idcore.ids.records import Hint, of_element, of_item
 from idcore.ids.records_in_line import ID, hint_at, hints_in
 from tests.scan.other_dates import is_headline as slow_headline
@@ -122,20 +125,6 @@ LINES = [
 ]
 
 
-def test_the_item_of_an_id_is_the_one_that_a_slow_reading_finds() -> None:
-    r = random.Random(37)
-    found = 0
-    for _ in range(4_000):
-        front, back = ([r.choice(LINES) for _ in range(r.randrange(7))] for _ in range(2))
-        line = r.choice(LINES[:5])
-        sides = of_item(line, front, back)
-        slow = slow_item(line.encode(), [one.encode() for one in front], [one.encode() for one in back])
-        got = sides and tuple(tuple([one.encode() for one in some] for some in side) for side in sides)
-        assert got == slow, (front, line, back)
-        found += got is not None
-    assert found > 1_000
-
-
 TAGS = [
     "<m>",
     "<m>",
@@ -152,18 +141,54 @@ TAGS = [
 ]
 
 
-def test_the_element_of_an_id_is_the_one_that_a_slow_reading_finds() -> None:
-    r = random.Random(39)
+@pytest.mark.parametrize(
+    ("fast", "slow", "around", "own", "least"),
+    [
+        (of_item, slow_item, LINES, LINES[:5], 1_000),
+        (of_element, slow_element, TAGS, ["<id>%s</id>", "<id>%s</id>", "<m><id>%s</id>", "id %s"], 200),
+    ],
+    ids=["item", "element"],
+)
+def test_what_is_around_an_id_is_what_a_slow_reading_finds(
+    fast: Callable[..., Any], slow: Callable[..., Any], around: list[str], own: list[str], least: int
+) -> None:
+    r = random.Random(37)
     found = 0
     for _ in range(6_000):
-        front, back = ([r.choice(TAGS) for _ in range(r.randrange(6))] for _ in range(2))
-        line = r.choice(["<id>%s</id>", "<id>%s</id>", "<m><id>%s</id>", "id %s"])
-        sides = of_element(line, front, back)
-        slow = slow_element(line.encode(), [one.encode() for one in front], [one.encode() for one in back])
+        front, back = ([r.choice(around) for _ in range(r.randrange(7))] for _ in range(2))
+        line = r.choice(own)
+        sides = fast(line, front, back)
         got = sides and tuple(tuple([one.encode() for one in some] for some in side) for side in sides)
-        assert got == slow, (front, line, back)
+        want = slow(line.encode(), [one.encode() for one in front], [one.encode() for one in back])
+        assert got == want, (front, line, back)
         found += got is not None
-    assert found > 200
+    assert found > least
+
+
+def test_the_first_time_that_an_id_proves_is_the_one_that_a_look_at_each_finds() -> None:
+    r, found, ahead = random.Random(3), 0, (None, None, 0, 480, -210, 345)
+    for _ in range(8_000):
+        moments = [
+            Moment(1_761_955_200_000 + r.randrange(60 * DAY_MS), r.choice(ahead), r.choice([1, 1_000, 60_000]), True)
+            for _ in range(r.choice([1, 3, 20]))
+        ]
+        one = r.choice(moments)
+        instant = one.wall_ms - 60_000 * ((one.ahead or 0) - r.choice([0, 480, -210, 0]))
+        elapsed = (instant - 1_761_955_200_000 + r.randrange(-15_000, 75_000)) % (31 * DAY_MS)
+        want = next((one for one in moments if one.is_proved_by(elapsed)), None)
+        assert ProvedMoments(moments).first(elapsed) == want
+        found += want is not None
+    assert found > 1_000
+
+
+@pytest.mark.parametrize(
+    ("front", "behind"),
+    [("", "[" * 60_000 + ")" * 60_000), ("", "<a>" * 20_000 + "</b>" * 20_000), ("[" * 20_000, "]" * 20_000)],
+    ids=["never closed", "tags", "in each other"],
+)
+def test_brackets_without_number_are_read_once(front: str, behind: str) -> None:
+    """Each that closes looked at all that are open: 10 KiB took a minute, and these would take hours."""
+    assert hints_in(f"{front}{FIRST[0]} ]</x>{SECOND[0]} 2026-05-06 11:12:14 {behind}") is not None
 
 
 FRONTS = [
