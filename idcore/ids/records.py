@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 from idcore.ids import rules
@@ -240,11 +240,15 @@ def _opens_item(line: str, inner: str) -> bool:
     return _is_item(line) and _indent(line) < _indent(inner)
 
 
-def of_item(line: str, before: Sequence[str], behind: Sequence[str]) -> tuple[_Around, _Around] | None:
+def of_item(
+    line: str, before: Sequence[str], behind: Sequence[str], most: int | None = None
+) -> tuple[_Around, _Around] | None:
     """The lines around the IDs of a line in an item of a list that is indented, as of YAML, without those of others.
 
-    None where no item of several lines has the line: a list of values has none. Lines are nearest first.
+    None where no item of several lines has the line: a list of values has none. Lines are nearest first; of `most` of
+    them None, too, where the item does not begin and end in them.
     """
+    before, is_cut, behind = before[:most], most is not None and len(behind) > most, behind[:most]
     begin, edge = 0, _indent(line)
     if not _is_item(line):
         filled = (at for at, one in enumerate(before) if one.strip())
@@ -253,7 +257,7 @@ def of_item(line: str, before: Sequence[str], behind: Sequence[str]) -> tuple[_A
             return None
         begin, edge = dash + 1, _indent(before[dash])
     end = next((at for at, one in enumerate(behind) if one.strip() and _indent(one) <= edge), len(behind))
-    if begin + end == 0:
+    if begin + end == 0 or (is_cut and end == len(behind)):
         return None
 
     def is_outside(one: str) -> bool:
@@ -264,23 +268,20 @@ def of_item(line: str, before: Sequence[str], behind: Sequence[str]) -> tuple[_A
     return _Around([*before[:begin]], [*before[first:]]), _Around([*behind[:end]], [*behind[last:]])
 
 
-def of_element(line: str, before: Sequence[str], behind: Sequence[str]) -> tuple[_Around, _Around] | None:
+def of_element(
+    line: str, before: Sequence[str], behind: Sequence[str], most: int | None = None
+) -> tuple[_Around, _Around] | None:
     """The lines around the IDs of a line in an element of XML of several lines, without those of others.
 
-    None where the element is not closed, or is in one line. Lines are nearest first.
+    None where the element is not closed, in `most` lines on each side, or is in one line. Lines are nearest first.
     """
-    if not any("</" in one for one in behind) or _unclosed([line]):
+    if not any("</" in one for one in behind[:most]) or _unclosed([line]):
         return None
-    begins = _unclosed(before)
-    closes = list(_unopened(behind))
-    if (
-        not begins
-        or len(closes) < len(begins)
-        or any(one[1] != other[1] for one, other in zip(begins, closes, strict=False))
-    ):
+    begins, closes = _unclosed(before[:most]), list(_unopened(behind[:most]))
+    both = list(takewhile(lambda one: one[0][1] == one[1][1], zip(begins, closes, strict=False)))
+    if not both:
         return None
-    begin, end = begins[0][0] + 1, closes[0][0] + 1
-    first, last = begins[-1][0] + 1, closes[len(begins) - 1][0] + 1
+    (begin, end), (first, last) = ((one[0] + 1, other[0] + 1) for one, other in (both[0], both[-1]))
     return _Around([*before[:begin]], [*before[first:]]), _Around([*behind[:end]], [*behind[last:]])
 
 
@@ -316,14 +317,14 @@ def hint_of_line(line: str, before: Sequence[str], behind: Sequence[str], elapse
 
     What the object of a list says that has the line comes first, and another object of that list says nothing of it.
     """
-    for most in (_FEW_LINES, None):  # most objects have few lines
-        sides = of_object(line, before, behind, most)
-        if (own := _own_hint(sides, elapsed)) is not None:
-            return own
-    if sides is None:
-        sides = of_element(line, before, behind) or of_item(line, before, behind)
-        if (own := _own_hint(sides, elapsed)) is not None:
-            return own
+    sides: tuple[_Around, _Around] | None = None
+    for sides_of in (of_object, of_element, of_item):
+        for most in (_FEW_LINES, None):  # most objects have few lines
+            sides = sides_of(line, before, behind, most)
+            if (own := _own_hint(sides, elapsed)) is not None:
+                return own
+        if sides is not None:
+            break
     if sides is None:
         return hint_of(nearest(before), nearest(behind), elapsed) or _stored_hint(line, before, behind)
     front, back = sides

@@ -216,9 +216,12 @@ def of_element(
             depth.pop()
         else:
             ends.append((at, name))
-    if not own or [name for _, name in own] != [name for _, name in ends[: len(own)]]:
+    pairs = 0
+    while pairs < min(len(own), len(ends)) and own[pairs][1] == ends[pairs][1]:
+        pairs += 1
+    if not pairs:
         return None
-    (begin, _), (first, _), (end, _), (last, _) = own[0], own[-1], ends[0], ends[len(own) - 1]
+    (begin, _), (first, _), (end, _), (last, _) = own[0], own[pairs - 1], ends[0], ends[pairs - 1]
     return (front[: begin + 1], front[first + 1 :]), (back[: end + 1], back[last + 1 :])
 
 
