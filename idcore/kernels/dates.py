@@ -88,14 +88,15 @@ BORN, PREFIX, MONTH, YEAR, NO_VOTE = range(5)
 START, LENGTH, LITTLE_START, LITTLE_LENGTH, UTC_START, CHANGE_AT, CHANGE_BY = range(7)
 OLDEST = 3  # no line is of the first months of the calendar, nor of its last two: those near a moment are looked at
 # What is kept of the last line: the 16 bytes of its moment, the month and the minute that they name; its month in the
-# calendar, and from when to when that is; and how many bytes of the line are in front of the moment.
-SEEN_0, SEEN_1, SEEN_MONTH, SEEN_MS, LAST_MONTH, LAST_START, LAST_END, SEEN_AT = range(8)
+# calendar, and from when to when that is; how many bytes of the line are in front of the moment; and whether it may be
+# of what the message is about, so that an id has to prove it.
+SEEN_0, SEEN_1, SEEN_MONTH, SEEN_MS, LAST_MONTH, LAST_START, LAST_END, SEEN_AT, SEEN_OF_BODY = range(9)
 LONG_AGO_0, LONG_AGO_1 = (np.int64(int.from_bytes(text, "little")) for text in (b"1970-01-", b"01 00:00"))
 
 
 def no_line_seen() -> np.ndarray:
     """As after a line of 1970, which is of no month in the calendar."""
-    return np.array([LONG_AGO_0, LONG_AGO_1, 1970 * 12, 0, OLDEST, 0, 0, 0], np.int64)
+    return np.array([LONG_AGO_0, LONG_AGO_1, 1970 * 12, 0, OLDEST, 0, 0, 0, 0], np.int64)
 
 
 class Line(NamedTuple):
@@ -357,8 +358,8 @@ def may_be_of_body(p, begin, end):
 
 
 @numba.njit(cache=True, nogil=True)
-def has_moment(p, end):
-    """Whether a `YYYY-MM-DD HH:MM:SS` is anywhere behind p, of which the byte in front is not a digit."""
+def next_moment(p, end):
+    """The address of the first `YYYY-MM-DD HH:MM:SS` at p or behind it, without a digit in front; or 0."""
     while p + U(19) <= end:
         marks = separator_mask_64(p + U(4))
         here = marks & marks >> U(3)
@@ -366,9 +367,9 @@ def has_moment(p, end):
             place = p + trailing_zeros(here)
             here &= here - U(1)
             if place + U(19) <= end and not is_digit(load_8(place - U(1))) and minute_at(place, end)[0] != -2:
-                return True
+                return place
         p += U(61)
-    return False
+    return U(0)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -581,10 +582,10 @@ def moment_in(number, elapsed, ahead, calendar):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def moment_of(begin, end, calendar, seen):
-    """The moment that opens a line, in ms, and the minutes its zone is ahead."""
+    """The moment that opens a line, in ms, and the minutes its zone is ahead; also one that may be of a body."""
     near = min(end, begin + U(WITHIN))
     p = begin
-    seen[SEEN_AT] = 0
+    seen[SEEN_AT] = seen[SEEN_OF_BODY] = 0
     if not (
         begin + U(19) <= end
         and load_64(begin) == U(seen[SEEN_0])
@@ -593,11 +594,10 @@ def moment_of(begin, end, calendar, seen):
         and two_digits(begin + U(17)) >= 0
     ):
         p = place_of_moment(begin, near)
-        if p == U(0) or (
-            p != begin and (may_be_due(p, begin) or may_be_of_body(p, begin, end) or may_be_held(p, begin))
-        ):
+        if p == U(0) or (p != begin and may_be_due(p, begin)):
             return NOT_THERE, NO_ZONE
         seen[SEEN_AT] = np.int64(p - begin)
+        seen[SEEN_OF_BODY] = p != begin and (may_be_of_body(p, begin, end) or may_be_held(p, begin))
         seen[SEEN_MONTH], seen[SEEN_MS] = minute_at(p, end)
         seen[SEEN_0], seen[SEEN_1] = load_64(p), load_64(p + U(8))
     rest, ahead = rest_of_moment(p, near)

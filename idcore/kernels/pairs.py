@@ -27,17 +27,21 @@ from .dates import (
     NO_ZONE,
     NOT_THERE,
     SEEN_AT,
+    SEEN_OF_BODY,
     SLACK,
     START,
     UTC_START,
     YEAR,
     ZONES_APART,
     date_line,
-    has_moment,
     is_proved,
     line_at,
     may_have_time,
+    may_be_due,
+    minute_at,
     moment_in,
+    next_moment,
+    rest_of_moment,
     start_of_uniq,
 )
 from .find import (
@@ -329,26 +333,53 @@ def may_be_list(text, origin, found, first, last):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def is_left_open(text, origin, row, line, found, dating, ids):
-    """Whether a line, that has no single bornTimestamp, may have its moments elsewhere: for Python to look for."""
+def settled_or_open(text, origin, row, line, found, dating, ids):
+    """What a line says, that has no single bornTimestamp; and whether it may have its moments elsewhere, for Python."""
     values, first, last = found.values, found.lines[row, FIRST_ID], found.lines[row, END_ID]
     begin, end = found.lines[row, BEGIN], found.lines[row, END]
     p, q = text + U(begin - origin), text + U(end - origin)
     if line.born == DIFFERENT:
-        return True
+        return line, True
     for i in range(min(last - first, LINE_IDS)):
         ids[TIME, i] = np.int64(values[first + i] >> COUNTER_SHIFT & U(0xFFFFFFFF))
     known = ids[TIME, : min(last - first, LINE_IDS)]
     if line.moment < 0:
-        return may_have_time(p, q, known) or may_have_record(text, origin, begin, end, dating.near)
+        return line, may_have_time(p, q, known) or may_have_record(text, origin, begin, end, dating.near)
     behind = p + U(dating.seen[SEEN_AT] + 19)
+    is_proved_first = is_any_proved(line, known, dating)
+    is_open = dating.seen[SEEN_OF_BODY] != 0 and not is_proved_first
     if last - first > 1 and has_messages(found, first, last):
         is_list = may_be_list(text, origin, found, first, last)
-        return has_moment(behind, q) or (is_list and may_have_time(behind, q, known))
-    for elapsed in known:  # a moment that its first id proves, as in most lines, is not looked at again
+        return line, is_open or next_moment(behind, q) != U(0) or (is_list and may_have_time(behind, q, known))
+    if is_proved_first:  # as in most lines: not looked at again
+        return line, False
+    return proved_line(p, behind, q, line, is_open, known, dating)
+
+
+@numba.njit(cache=True, nogil=True)
+def proved_line(begin, behind, end, line, is_open, known, dating):
+    """The first moment `behind` the first one of a line that an id proves; else `line`, open where it has more."""
+    place = next_moment(behind, end)
+    is_open |= place != U(0)
+    while place != U(0):
+        month, ms = minute_at(place, end)
+        rest, ahead = rest_of_moment(place, end)
+        if rest >= 0 and not may_be_due(place, begin):
+            moment = moment_in(month - FIRST_MONTH, ms + rest, ahead, dating.calendar)
+            other = line_at(NOT_THERE, moment, ahead, dating.calendar, dating.seen)
+            if other.moment >= 0 and is_any_proved(other, known, dating):
+                return other, False
+        place = next_moment(place + U(19), end)
+    return line, is_open
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def is_any_proved(line, known, dating):
+    """Whether an id that counts one of the `known` milliseconds proves the moment of its line."""
+    for elapsed in known:
         if is_proved(line, elapsed, dating.calendar, dating.in_use):
-            return False
-    return has_moment(behind, q)
+            return True
+    return False
 
 
 @numba.njit(cache=True, nogil=True)
@@ -381,10 +412,12 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
         elif months and end - begin <= HINT_LINE and begin >= origin:
             p, q = text + U(begin - origin), text + U(end - origin)
             line = date_line(p, q, lines[row, HAS_BO], calendar, dating.seen)
-            if line.born < 0 and is_left_open(text, origin, row, line, found, dating, ids):
-                dating.others[dating.left[LEFT], OTHER_ROW] = row
-                dating.left[LEFT] += 1
-                continue
+            if line.born < 0:
+                line, is_open = settled_or_open(text, origin, row, line, found, dating, ids)
+                if is_open:
+                    dating.others[dating.left[LEFT], OTHER_ROW] = row
+                    dating.left[LEFT] += 1
+                    continue
         dated = offsets = 0
         more = at_row + 1  # the next of its rows, of a line of several messages
         for i in range(first, last):

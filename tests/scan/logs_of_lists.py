@@ -33,6 +33,9 @@ LINES = (
     "- msgId: {one}\n  time: {time}\n- msgId: {two}\n  sent_at: {time}",
     "*** 1. row ***\nmsg_id: {one}\nsend_time: {time}\n***** 2. row *****\nmsg_id: {two}\nsend_time: {time}",
     "存储时间\nmore\n{one}\nTagA\n{time}\nDETAIL",
+    "INSERT INTO t VALUES (7,'{one}','{before}','{time}',NULL);",
+    '{{"id":"{one}","createTime":"{before}","body":{{"deliverTime":"{before}","at":"{time}"}}}}',
+    "{before} INFO consumed {one} of {before} PM, born at {time}",
 )
 
 
@@ -58,7 +61,8 @@ def lists(seed: int, count: int = 90) -> Log:
         late = timedelta(seconds=r.choice((0, 0, 3, 1_300, 90_000)))
         if r.random() < 0.4:
             born = int((sent + late).timestamp() * 1000)
-            line = r.choice(LINES).format(one=fresh(sent), two=fresh(sent), time=wall(born)[:19], born=born)
+            before = wall(born - r.choice((5, 3 * 86_400_000)))[:19]
+            line = r.choice(LINES).format(one=fresh(sent), two=fresh(sent), time=wall(born)[:19], born=born, before=before)
             made += [*line.split("\n"), *r.choice(([], [""], ["", ""]))]
             continue
         form, between, around = r.choice(FORMS)
