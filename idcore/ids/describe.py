@@ -15,8 +15,8 @@ from idcore.ids.client_time import client_sent
 from idcore.ids.clock import Clock, SentAt
 from idcore.ids.delivery_sentences import row_of as delivery_row
 from idcore.ids.identify import ALIKE, Certainty, Reading, Verdict
-from idcore.ids.line_moments import NamedDay
-from idcore.ids.line_time import BORN_APART_MS, hints, uniq_sent
+from idcore.ids.line_moments import BORN_APART_MS, NamedDay
+from idcore.ids.line_time import hints, uniq_sent
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason, bare_reason
 from idcore.ids.tokens import Token

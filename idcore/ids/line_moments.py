@@ -21,6 +21,9 @@ from idcore.ids.clock import DAY_MS, IN_USE, QUARTER_MS
 
 LONGEST = 1 << 16  # characters: a longer line dates nothing
 _EARLY_MS, _LATE_MS = 2_000, 10_000  # a line is written so much before, and after, its message was generated
+# A bornTimestamp that is so much later than the ID contradicts it, in whatever zone: it was sent again, or is another.
+BORN_APART_MS = 28 * 3_600_000
+_ZONES_EAST_MS = 14 * 3_600_000
 _EPOCH = datetime(1970, 1, 1)
 _FIRST, _LAST = 1_262_304_000, 4_102_444_800  # seconds: 2010 and 2100, for numbers that may be an epoch
 # How the names of months begin: English, then French, Spanish, Portuguese, Italian, German, Dutch, Polish, Russian.
@@ -104,6 +107,12 @@ class Moment(NamedTuple):
         local = _day(start + 14 * 3_600_000).replace(day=1)
         ahead = (date(local.year, local.month, 1) - date(1970, 1, 1)).days * 1_440 - start // 60_000
         return ahead in IN_USE
+
+    def is_near(self, elapsed_ms: int) -> bool:
+        """Whether an ID that counts so many milliseconds may be of this day or of the one before, in whatever zone."""
+        latest = self.wall_ms - 60_000 * (self.ahead or 0) - elapsed_ms + _ZONES_EAST_MS
+        since = latest - (_day(latest).replace(day=1) - date(1970, 1, 1)).days * DAY_MS
+        return since <= _ZONES_EAST_MS + BORN_APART_MS
 
 
 class ProvedMoments:

@@ -28,7 +28,7 @@ from idcore.ids.clock import (
     wall_ms,
     zone_text,
 )
-from idcore.ids.line_moments import NamedDay, StoredTime
+from idcore.ids.line_moments import BORN_APART_MS, NamedDay, StoredTime
 from idcore.ids.model import UniqId
 from idcore.ids.reasons import Reason, bare_reason
 from idcore.ids.tokens import Token
@@ -45,8 +45,6 @@ _LESS = "zone_", "month_"  # how the reasons of others and of a line begin, wher
 # A line is logged after its message was made: by how much, when another zone than the line's own is to be believed.
 PREFIX_EARLY_MS, PREFIX_LATE_MS, PREFIX_OWN_ZONE_LATE_MS = -2_000, 10_000, 3_600_000
 _PREFIX_SLACK_MS = 14 * 3_600_000
-# A bornTimestamp that is so much later than the ID contradicts it, in whatever zone: it was sent again, or is another.
-BORN_APART_MS = 28 * 3_600_000
 # A time without a year dates an ID that counts from its month to so much before or after it: to minutes, as Excel has.
 DAY_EARLY_MS, DAY_LATE_MS = -62_000, 70_000
 

@@ -64,6 +64,15 @@ class Hint(NamedTuple):
         assert self.time is not None
         return not isinstance(self.time, NamedDay) and any(map(moment_at(self.time).is_proved_by, elapsed))
 
+    def is_near(self, elapsed: Sequence[int]) -> bool:
+        """Whether one of the IDs may have been made at most a day before it, as `Moment.is_near` says."""
+        moment = Moment(self.born_ms, 0, 0, True) if self.born_ms is not None else moment_at(self.time or datetime.min)
+        return any(map(moment.is_near, elapsed))
+
+    def is_better_than(self, unproved: Hint, elapsed: Sequence[int]) -> bool:
+        """Whether an ID proves it, or it alone is of the day of one."""
+        return self.is_proved_by(elapsed) or (self.is_near(elapsed) and not unproved.is_near(elapsed))
+
 
 def is_field(line: str) -> bool:
     """Whether a line is more than IDs: one of a bare list has no record around it."""
@@ -344,9 +353,10 @@ def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int], is_one
 
     A bornTimestamp that one of the IDs proves; else the nearest time in front; else the nearest bornTimestamp in front;
     else what is nearest behind, up to a line that opens with a time that none of the IDs proves; else a broker's time,
-    or a day without a year, that one of the IDs proves. A bornTimestamp that none of them proves does not count in a
-    line with an ID: it is of that one's message. A blank line ends a record, but where each second line is blank: what
-    one of the IDs proves counts behind it too. `elapsed`: ms of each ID since its month began.
+    or a day without a year, that one of the IDs proves. What is in front is of the record before where an ID proves
+    what is behind, or where that alone is of the day of an ID. A bornTimestamp that none of them proves does not count
+    in a line with an ID: it is of that one's message. A blank line ends a record, but where each second line is blank:
+    what one of the IDs proves counts behind it too. `elapsed`: ms of each ID since its month began.
 
     >>> hint_of(NearLines(["    bornTimestamp=1736056297157,"], []), NearLines([], []), [395497157]).born_ms
     1736056297157
@@ -355,25 +365,12 @@ def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int], is_one
     for line in (*in_front, *after):
         if line.born_ms is not None and any(map(Moment(line.born_ms, 0, 0, True).is_proved_by, elapsed)):
             return Hint(line.born_ms, None)
-    for line in in_front:
-        if (time := line.time_of(elapsed)) is not None:
-            return Hint(None, time)
-    for line in in_front:
-        if line.born_ms is not None and not line.holds_id:
-            return Hint(line.born_ms, None)
-    for line in after:
-        if (
-            not (is_one or line.is_field)
-            and line.opening is not None
-            and not any(map(moment_at(line.opening).is_proved_by, elapsed))
-        ):
-            break  # another record begins
-        if line.born_ms is not None and line.holds_id:
-            continue
-        if line.born_ms is not None:
-            return Hint(line.born_ms, None)
-        if (time := line.time_of(elapsed)) is not None:
-            return Hint(None, time)
+    front = _time_in_front(in_front, elapsed)
+    back = None if front is not None and front.is_proved_by(elapsed) else _time_behind(after, elapsed, is_one)
+    if front is not None and (back is None or not back.is_better_than(front, elapsed)):
+        return front
+    if back is not None:
+        return back
     for line in (*in_front, *after):
         for one in line.stored:
             if any(map(one.is_proved_by, elapsed)):
@@ -385,6 +382,32 @@ def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int], is_one
     far = (one for line in beyond for one in line.all if any(map(one.is_proved_by, elapsed)))
     days = (day for line in (*before.own, *behind.own) if (day := named_day(line, elapsed)) is not None)
     return next((Hint(None, time) for time in chain((one.time for one in far), days)), None)
+
+
+def _time_in_front(lines: Sequence[_Said], elapsed: Sequence[int]) -> Hint | None:
+    """The nearest time in front of an ID, else the nearest bornTimestamp."""
+    times = (time for line in lines if (time := line.time_of(elapsed)) is not None)
+    if (time := next(times, None)) is not None:
+        return Hint(None, time)
+    return next((Hint(line.born_ms, None) for line in lines if line.born_ms is not None and not line.holds_id), None)
+
+
+def _time_behind(lines: Sequence[_Said], elapsed: Sequence[int], is_one: bool) -> Hint | None:
+    """What is nearest behind an ID, up to where another record begins."""
+    for line in lines:
+        if (
+            not (is_one or line.is_field)
+            and line.opening is not None
+            and not any(map(moment_at(line.opening).is_proved_by, elapsed))
+        ):
+            return None
+        if line.born_ms is not None and line.holds_id:
+            continue
+        if line.born_ms is not None:
+            return Hint(line.born_ms, None)
+        if (time := line.time_of(elapsed)) is not None:
+            return Hint(None, time)
+    return None
 
 
 def proved_hint(before: NearLines, behind: NearLines, elapsed: Sequence[int]) -> Hint | None:

@@ -90,6 +90,28 @@ def test_of_two_records_each_id_takes_its_own() -> None:
     assert [row["sent_at"] for row in found] == [TRUE, "2025-01-05T13:51:38.157+08:00"]
 
 
+@pytest.mark.parametrize(
+    ("in_front", "behind"),
+    [
+        ("consumeTime: 2025-03-01 09:00:00", "consumeTime: 2025-01-05 17:20:00"),  # of the day, of no day
+        ("consumeTime: 2025-01-03 23:00:00", "consumeTime: 2025-01-05 13:59:00"),  # the ID is later than that in front
+        ("bornTimestamp=1735000000000", "consumeTime: 2025-01-06 12:00:00"),
+        ("consumeTime: 2025-02-05 10:00:00", f"sendTime: {TRUE[:19]}"),  # an ID proves it
+    ],
+)
+def test_a_time_behind_that_fits_is_not_that_of_the_record_in_front(in_front: str, behind: str) -> None:
+    (row,) = rows(f"{in_front}\nmsgId: {ID}\n{behind}")
+    assert row["sent_at"] == TRUE
+    (row,) = rows(f"{behind}\nmsgId: {ID}\n{in_front}")
+    assert row["sent_at"] == TRUE
+
+
+def test_where_no_time_or_each_fits_that_in_front_counts() -> None:
+    for in_front, behind in (("2025-01-05 14:00:00", "2025-02-05 14:00:00"), ("2025-04-20 10:00", "2025-05-20 10:00")):
+        (row,) = rows(f"consumeTime: {in_front}\nmsgId: {ID}\nconsumeTime: {behind}")
+        assert str(row["month"]) == in_front[:7]
+
+
 def test_a_name_says_where_the_month_is_from() -> None:
     (row,) = rows(RECORDS["MessageExt"], "assumed")
     assert row["zone"] == "+08:00" and row["zone_source"] == "born"

@@ -62,7 +62,9 @@ def lists(seed: int, count: int = 90) -> Log:
         if r.random() < 0.4:
             born = int((sent + late).timestamp() * 1000)
             before = wall(born - r.choice((5, 3 * 86_400_000)))[:19]
-            line = r.choice(LINES).format(one=fresh(sent), two=fresh(sent), time=wall(born)[:19], born=born, before=before)
+            line = r.choice(LINES).format(
+                one=fresh(sent), two=fresh(sent), time=wall(born)[:19], born=born, before=before
+            )
             made += [*line.split("\n"), *r.choice(([], [""], ["", ""]))]
             continue
         form, between, around = r.choice(FORMS)

@@ -17,12 +17,12 @@ def records(seed: int, count: int = 130) -> Log:
     begun = datetime(2026, 1, 31, 12, tzinfo=UTC) + timedelta(hours=r.randrange(-3, 30))
     made: list[str] = []
     for number in range(count):
-        sent = begun + timedelta(seconds=number * 633, milliseconds=r.randrange(1000))
+        sent = begun + timedelta(days=-r.choice((0, 0, 0, 5)), seconds=number * 633, milliseconds=r.randrange(1000))
         pid = r.randrange(1, 9)
         one = uniq(0x0A000001 + pid % 2, pid, JAVA, elapsed_in(sent, (480, 0, 345)[pid % 3]), number)
         where = offset(0x0B000001 + pid % 2, 10911, number * 1000)
         born = int(sent.timestamp() * 1000) + r.choice((0, 0, 1, 999, 1001, 40_000_000))
-        made += r.choice((mqadmin, message_ext, pretty, entry, bare, far, cells))(r, one, where, born)
+        made += r.choice((mqadmin, message_ext, pretty, entry, bare, far, cells, flat))(r, one, where, born)
         made += r.choice(
             ([], [], [""], [" \t"], ["\x00"], ["    at com.acme.Order.send(Order.java:12)"] * r.randrange(60))
         )
@@ -79,6 +79,14 @@ def cells(r: random.Random, one: str, where: str, born: int) -> list[str]:
     if r.random() < 0.3:
         row.insert(0, r.choice((where, row[3], one, "Message ID")))
     return row
+
+
+def flat(r: random.Random, one: str, where: str, born: int) -> list[str]:
+    """A record of fields, its time behind the ID or in front of it; nothing ends it."""
+    fields = [f"{r.choice(('msgId', 'Message ID'))}: {one}", "topic: order_paid"]
+    name, late = r.choice(("consumeTime", "time", "created")), r.choice((3, 7_000, 3_600_000, 90_000_000, 200_000_000))
+    fields.insert(r.choice((0, 1, 2, 2, 2)), f"{name}: {wall(born + late)[:19]}")
+    return fields
 
 
 def entry(r: random.Random, one: str, where: str, born: int) -> list[str]:

@@ -288,23 +288,12 @@ def record_of(front: Side, back: Side, elapsed: list[int], is_one: bool = False)
         born = dates.born_of(text)
         if born is not None and any(proves((born, 0, 0, True), ms) for ms in elapsed):
             return f"bornTimestamp={born}".encode()
-    said = [moment for text in before if (moment := said_by(text, elapsed))]
-    if said:
-        return said[0]
-    borns = [born for text in before if (born := dates.born_of(text)) is not None and not holds_id(text)]
-    if borns:
-        return f"bornTimestamp={borns[0]}".encode()
-    for text in behind:
-        opening = None if STORE.match(text) else opened(text)
-        is_open = opening is not None and not is_opening_proved(opening, elapsed)
-        if not is_one and is_open and not is_time_field(*spanned(text)):
-            break  # another record begins
-        if (born := dates.born_of(text)) is not None:
-            if holds_id(text):
-                continue
-            return f"bornTimestamp={born}".encode()
-        if moment := said_by(text, elapsed):
-            return moment
+    ahead, after = said_in_front(before, elapsed), said_behind(behind, elapsed, is_one)
+    if ahead is not None and after is not None and not is_proved(ahead, elapsed):
+        is_of_before = is_proved(after, elapsed) or (is_of_day(after, elapsed) and not is_of_day(ahead, elapsed))
+        ahead = None if is_of_before else ahead
+    if ahead is not None or after is not None:
+        return ahead or after
     for text in (*before, *behind):
         if STORE.match(text) and (stored := stored_of(text.decode(errors="replace"), elapsed)) is not None:
             return stored
@@ -317,6 +306,44 @@ def record_of(front: Side, back: Side, elapsed: list[int], is_one: bool = False)
             return proved
     days = (day_of(text.decode(errors="replace"), elapsed) for text in (*before, *behind))
     return next((named(day) for day in days if day is not None), None)
+
+
+def said_in_front(before: list[bytes], elapsed: list[int]) -> bytes | None:
+    for text in before:
+        if moment := said_by(text, elapsed):
+            return moment
+    borns = [born for text in before if (born := dates.born_of(text)) is not None and not holds_id(text)]
+    return f"bornTimestamp={borns[0]}".encode() if borns else None
+
+
+def said_behind(behind: list[bytes], elapsed: list[int], is_one: bool) -> bytes | None:
+    for text in behind:
+        opening = None if STORE.match(text) else opened(text)
+        is_open = opening is not None and not is_opening_proved(opening, elapsed)
+        if not is_one and is_open and not is_time_field(*spanned(text)):
+            return None  # another record begins
+        if (born := dates.born_of(text)) is not None:
+            if holds_id(text):
+                continue
+            return f"bornTimestamp={born}".encode()
+        if moment := said_by(text, elapsed):
+            return moment
+    return None
+
+
+def is_of_day(text: bytes, elapsed: list[int]) -> bool:
+    """Whether an ID is of the 28 hours before a time, or of 14 hours behind it: by the first of any month."""
+    wall, ahead = None, 0
+    if (born := dates.born_of(text)) is not None:
+        wall = EPOCH + timedelta(milliseconds=born)
+    elif (found := dates.MOMENT.search(text)) is not None and (opening := dates.opening_of(found)) is not None:
+        wall, ahead = opening[0], opening[1] or 0
+    if wall is None:
+        return False
+    utc = wall - timedelta(minutes=ahead)
+    months = [datetime(utc.year + at // 12, at % 12 + 1, 1) for at in range(utc.month - 4, utc.month + 2)]
+    apart = [utc - month - timedelta(milliseconds=ms) for month in months for ms in elapsed]
+    return any(timedelta(hours=-14) <= one <= timedelta(hours=28) for one in apart)
 
 
 def is_of_list(data: bytes, begin: int, end: int) -> bool:

@@ -26,7 +26,7 @@ from idcore.ids.clock import Clock, is_time, to_ms
 from idcore.ids.dating import Dates, dates_of
 from idcore.ids.delivery_sentences import DELAY_SECONDS, FIRST_RETRY_LEVEL
 from idcore.ids.identify import judge
-from idcore.ids.line_time import BORN_APART_MS
+from idcore.ids.line_moments import BORN_APART_MS
 from idcore.ids.rules import CANDIDATE_DIGITS
 from idcore.ids.tokens import Token
 
