@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from idcore.base.layout import Layout
 from idcore.ids import clock as clocks
@@ -24,14 +24,15 @@ from idcore.ids.model import ClientId, UniqId
 from idcore.ids.reasons import Reason, bare_reason
 from idcore.ids.tokens import Token
 
-# What a vote rests on: the first two fix the zone, the third the month, the last a month or year that is assumed.
-BORN, PREFIX, MONTH, YEAR = range(4)
+# What a vote rests on: the first two fix the zone, the third the month, the fourth all of it but its year; the last
+# one is assumed.
+BORN, PREFIX, MONTH, YEAR, ASSUMED = range(5)
 _KINDS = {
     **dict.fromkeys(("zone_born", "noon", "hour_born"), BORN),
     **dict.fromkeys(("zone_prefix", "hour_prefix"), PREFIX),
     "year_latest": YEAR,
-    "month_apart": YEAR,
-    "month_stored": YEAR,
+    "month_apart": ASSUMED,
+    "month_stored": ASSUMED,
 }
 _SOURCES: tuple[ZoneSource, ZoneSource] = ("born", "prefix")
 _UNTIL = 1 << 62
@@ -106,7 +107,7 @@ class Dates:
         elif known.is_assumed:
             code = known.apart or ("year_elsewhere" if known.by_others else "year_latest")
         elif known.by_others:
-            code = "month_process" if known.apart else "year_input"
+            code = "year_input"
         return replace(known.clock, month=month), bare_reason(code)
 
     def _not_later(self, month: Month, elapsed: int, clock: Clock, layout: Layout) -> Month:
@@ -155,6 +156,7 @@ class Voting:
         # of each text the first and the last moment that lines with a year prove
         self._firsts: dict[Hashable, int] = {}
         self._lasts: dict[Hashable, int] = {}
+        self._assumed: dict[Hashable, dict[tuple[int, int], _Votes]] = defaultdict(dict)
         self._apart: dict[Hashable, str] = {}
         self._clients: dict[Hashable, Counter[tuple[int, int]]] = defaultdict(Counter)
         self._moments: dict[Hashable, int] = {}
@@ -213,6 +215,8 @@ class Voting:
             self._apart.setdefault(key, reason.code)
         if kind == YEAR:
             votes = self._years[key].setdefault(text, {})
+        elif kind == ASSUMED:
+            votes = self._assumed[key]
         else:
             votes, at = self._votes[key], fixed.month.start_ms + uniq_id.elapsed
             self._firsts[text] = min(self._firsts.get(text, at), at)
@@ -233,9 +237,12 @@ class Voting:
         latest = max(self._lasts.values(), default=None)
         if latest is None:
             years = (votes for texts in self._years.values() for votes in texts.values())
-            latest = max((start + vote.high for votes in years for (_, start), vote in votes.items()), default=None)
+            some = chain(years, self._assumed.values())
+            latest = max((start + vote.high for votes in some for (_, start), vote in votes.items()), default=None)
         zone = self._input_zone(proven)
-        processes = {key: self._joined(key, zone) for key in self._votes.keys() | self._years.keys()}
+        processes = {
+            key: self._joined(key, zone) for key in self._votes.keys() | self._years.keys() | self._assumed.keys()
+        }
         clients = {key: self._client(key) for key in self._moments.keys() | self._latest.keys()}
         return Dates(processes, clients, zone, None if latest is None else from_ms(latest), self._last)
 
@@ -246,16 +253,19 @@ class Voting:
             settled = _of_one_year(of_text, self._clock, self._within([text]))
             _add(settled or {}, votes)
             _add({} if settled else of_text, years)
+        by_others, apart = False, ""
         if votes:
             by_others = key not in self._votes
             _add(_of_own_year(years, votes, self._clock), votes)
-        else:
+        elif years:
             settled = _of_one_year(years, self._clock, self._within(self._lasts))
             by_others = settled is not None
             votes = {(YEAR, start): vote for (_, start), vote in (settled or years).items()}
+        else:
+            votes, apart = dict(self._assumed[key]), self._apart[key]
         votes, of_several = _of_first_month(_less_refuted(votes, _layout(key)), _layout(key))
         joined = _joined(_layout(key), votes, self._clock, zone)
-        return replace(joined, by_others=by_others, apart=self._apart.get(key, ""), of_several=of_several)
+        return replace(joined, by_others=by_others, apart=apart, of_several=of_several)
 
     def _within(self, texts: Iterable[Hashable]) -> tuple[int, int] | None:
         """Between which times lines with a year are in some texts, with a day on either side."""
@@ -344,10 +354,10 @@ def _joined(
 ) -> _Process:
     """The months of one process: of each the start that most ids of the best kind have, else as its zone has it."""
     best = min(kind for kind, _ in votes)
-    is_assumed = best == YEAR
+    is_assumed = best >= YEAR
     if is_assumed:
         votes, best = {(MONTH, start): vote for (_, start), vote in votes.items()}, MONTH
-    votes = {of: vote for of, vote in votes.items() if of[0] != YEAR}
+    votes = {of: vote for of, vote in votes.items() if of[0] < YEAR}
     little = layout.early
     clock = base
     if not little and best != MONTH:
@@ -409,7 +419,7 @@ def _of_first_month(votes: dict[tuple[int, int], _Votes], layout: Layout) -> tup
     for end in ("low", "high"):
         groups: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for of, vote in votes.items():
-            if of[0] != YEAR and vote.high - vote.low <= DAY_MS:
+            if of[0] < YEAR and vote.high - vote.low <= DAY_MS:
                 groups[getattr(vote, end)].append(of)
         for some in groups.values():
             first = min(_label(start, layout) for _, start in some)

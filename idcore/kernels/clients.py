@@ -10,6 +10,7 @@ from idcore.ids.clock import CLIENT_EPOCH_S
 
 from .dates import (
     BORN,
+    KIND_BITS,
     MINUTE,
     MONTH,
     NO_MINUTE,
@@ -92,7 +93,7 @@ def date_client(value, k2, born, moment, ahead, local_2021, in_use):
         sent = CLIENT_EPOCH + np.int64(swap_32(value >> SEQUENCE_SHIFT)) * 1_000
         if way == RUST:  # its milliseconds of a month are dated by the line alone
             sent = born if born >= 0 else moment if moment >= 0 else NO_MINUTE
-        return sent, kind, (minutes + AHEAD_BIAS) << 2 | kind
+        return sent, kind, (minutes + AHEAD_BIAS) << KIND_BITS | kind
     sent = CLIENT_EPOCH + np.int64(value >> SEQUENCE_SHIFT) * 1_000
     if born >= 0:
         minutes = ahead_of(sent, born, MINUTE, in_use)
@@ -108,4 +109,4 @@ def date_client(value, k2, born, moment, ahead, local_2021, in_use):
             kind = PREFIX
     if minutes != NO_AHEAD:
         sent -= minutes * MINUTE
-    return sent, kind, (minutes + AHEAD_BIAS) << 2 | kind
+    return sent, kind, (minutes + AHEAD_BIAS) << KIND_BITS | kind

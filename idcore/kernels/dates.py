@@ -76,14 +76,17 @@ MINUTE, QUARTER, HOUR, DAY = MINUTE_MS, QUARTER_MS, HOUR_MS, DAY_MS
 SLACK = 14 * HOUR  # a line may be written so much earlier than its own clock says, in another zone
 ZONES_APART = 26 * HOUR  # those in use
 BORN_TOLERANCE = 1_000
-BORN_APART = line_time.BORN_APART_MS
+BORN_APART = line_moments.BORN_APART_MS
 DAY_EARLY, DAY_LATE = line_time.DAY_EARLY_MS, line_time.DAY_LATE_MS
 PREFIX_EARLY, PREFIX_LATE = 2_000, HOUR
 PREFIX_SOON = (
     10_000  # so soon behind the id's time a line is believed about a zone that is neither its own nor the scan's
 )
-# What a vote rests on: the first two fix the zone; then only the month is known, then one that is assumed, or its year.
-BORN, PREFIX, MONTH, YEAR, NO_VOTE = range(5)
+# What a vote rests on: the first two fix the zone; then only the month is known, then all of it but its year, then
+# nothing: it is assumed.
+# A vote begins with the minute in which its month begins and, in the lowest bits, its kind.
+BORN, PREFIX, MONTH, YEAR, ASSUMED, NO_VOTE = range(6)
+KIND_BITS, KIND = 3, 7
 # Columns of `Months.calendar`:
 START, LENGTH, LITTLE_START, LITTLE_LENGTH, UTC_START, CHANGE_AT, CHANGE_BY = range(7)
 OLDEST = 3  # no line is of the first months of the calendar, nor of its last two: those near a moment are looked at
@@ -682,7 +685,7 @@ def start_of_uniq(elapsed, little, line, calendar, in_use):
         start = calendar[month, column]
         if start + elapsed <= line.limit and elapsed < calendar[month, column + 1]:
             is_assumed = not little and line.born - start - elapsed > BORN_APART
-            return start, YEAR if is_assumed else MONTH
+            return start, ASSUMED if is_assumed else MONTH
     return NO_MINUTE, NO_VOTE
 
 

@@ -12,11 +12,13 @@ from idcore.kernels.paired_offsets import MOST_SLOTS, OFFSET_BITS
 from .around import may_have_record
 from .clients import date_client
 from .dates import (
+    ASSUMED,
     DAY_EARLY,
     DAY_LATE,
     DIFFERENT,
     FIRST_MONTH,
     HINT_LINE,
+    KIND_BITS,
     LENGTH,
     LITTLE_START,
     MINUTE,
@@ -36,8 +38,8 @@ from .dates import (
     date_line,
     is_proved,
     line_at,
-    may_have_time,
     may_be_due,
+    may_have_time,
     minute_at,
     moment_in,
     next_moment,
@@ -69,6 +71,7 @@ U = np.uint64
 
 # Columns of Dating.others; months count from FIRST_MONTH.
 OTHER_ROW, OTHER_MONTH, OTHER_MS, OTHER_AHEAD, OTHER_BORN, OTHER_NAMES_DAY, OTHER_FROM, OTHER_COLUMNS = range(8)
+A_DAY, STORED = 1, 2  # of OTHER_NAMES_DAY: a day without a year, a store time alone
 
 
 LEFT, IS_SETTLED = range(2)  # of Dating.left
@@ -80,7 +83,8 @@ class Dating(NamedTuple):
 
     `others`: rows of lines that may have their moment elsewhere, in another style or in another line of their record,
     which Python looks for; then the month, the ms in it and the minutes ahead that it found, or a bornTimestamp,
-    whether its year is assumed, and from which place in the text on it holds: a line of several messages has several.
+    whether its year or month is assumed, and from which place in the text on it holds: a line of several messages has
+    several.
     `left`: how many, and whether it has looked. `near`: what is kept of the lines around (`around`).
     """
 
@@ -177,8 +181,9 @@ def put_loose(loose, row, found, own, offset, lines):
 # much: the merge has what the whole input proves.
 IN_SCAN_ZONE = np.int64(1_000_000_000 * MINUTE)
 JANUARY_2021 = 2021 * 12 - FIRST_MONTH
-VOTE = 4  # columns of a vote: start of the month (minute << 2 | kind), ids, least and greatest elapsed
-VOTES = 4 * VOTE
+VOTE = 4  # columns of a vote: start of the month and kind, ids, least and greatest elapsed
+KINDS = 5
+VOTES = KINDS * VOTE
 VOTE_COLUMNS = 4 + VOTE  # as it travels: behind the words of its process, in front of the text where it names no year
 TEXT_FIRST, TEXT_LAST, TEXT_IS_YEARLESS, TEXT = range(4)  # of Votes.text
 
@@ -211,9 +216,9 @@ def vote(slot, kind, packed, elapsed, votes, found):
     made = elapsed
     if kind == YEAR:
         text[TEXT_IS_YEARLESS] = 1
-    else:
+    elif kind != ASSUMED:
         if not is_client(found.keys[slot, 2]):
-            made += (packed >> 2) * MINUTE
+            made += (packed >> KIND_BITS) * MINUTE
             text[TEXT_FIRST] = min(text[TEXT_FIRST], made)
         text[TEXT_LAST] = max(text[TEXT_LAST], made)
     place = VOTE * kind
@@ -240,7 +245,7 @@ def date_uniq(elapsed, little, line, dating):
         sent = start + elapsed
         if kind >= MONTH and not little:
             sent += IN_SCAN_ZONE
-        return sent, kind, (start // MINUTE) << 2 | kind
+        return sent, kind, (start // MINUTE) << KIND_BITS | kind
     column = LITTLE_START if little else START
     for month in range(dating.newest.shape[0]):
         if elapsed <= dating.newest[month, column + 1]:
@@ -267,14 +272,15 @@ def settled_line(other, dating):
 def date_doubtful(elapsed, little, line, names_day, dating):
     """As `date_uniq`, of a line that names no year, or the future: its month counts if the id proves it."""
     sent, kind, packed = date_uniq(elapsed, little, line, dating)
-    if kind < MONTH and not names_day:
+    if kind < MONTH and names_day == 0:
         return sent, kind, packed
-    late = (line.born if line.born >= 0 else line.moment) - elapsed - (packed >> 2) * MINUTE
+    late = (line.born if line.born >= 0 else line.moment) - elapsed - (packed >> KIND_BITS) * MINUTE
     if kind == MONTH and DAY_EARLY <= late and late <= DAY_LATE:
-        if not names_day:
+        if names_day == 0:
             return sent, kind, packed
         if not little:
-            return sent, YEAR, packed | YEAR
+            assumed = YEAR if names_day == A_DAY else ASSUMED
+            return sent, assumed, packed - kind + assumed
     return date_uniq(elapsed, little, NO_LINE, dating)
 
 
@@ -403,12 +409,12 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
         row = dating.others[at_row, OTHER_ROW] if settled else np.int64(at_row)
         first, last = lines[row, FIRST_ID], lines[row, END_ID]
         begin, end = lines[row, BEGIN], lines[row, END]
-        line, names_day = NO_LINE, False
+        line, names_day = NO_LINE, np.int64(0)
         if settled and at_row > 0 and dating.others[at_row - 1, OTHER_ROW] == row:
             continue
         if settled:
             line = settled_line(dating.others[at_row], dating)
-            names_day = dating.others[at_row, OTHER_NAMES_DAY] != 0
+            names_day = dating.others[at_row, OTHER_NAMES_DAY]
         elif months and end - begin <= HINT_LINE and begin >= origin:
             p, q = text + U(begin - origin), text + U(end - origin)
             line = date_line(p, q, lines[row, HAS_BO], calendar, dating.seen)
@@ -425,7 +431,7 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
                 if found.places[i] < dating.others[more, OTHER_FROM]:
                     break
                 line = settled_line(dating.others[more], dating)
-                names_day = dating.others[more, OTHER_NAMES_DAY] != 0
+                names_day = dating.others[more, OTHER_NAMES_DAY]
                 more += 1
             slot = np.int64(slots[i])
             k2 = found.keys[slot, 2]
@@ -435,7 +441,7 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
                 offsets += 1
                 continue
             if is_client(k2):
-                told = NO_LINE if names_day else line  # it has its year
+                told = NO_LINE if names_day != 0 else line  # it has its year
                 sent, kind, packed = date_client(
                     values[i], k2, told.born, told.moment, told.ahead, local_2021, dating.in_use
                 )
@@ -444,7 +450,7 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
                     kind = NO_VOTE
                 elif told.born < 0 and told.ahead == NO_ZONE:
                     elapsed += ZONES_APART
-            elif names_day or line.limit > future:
+            elif names_day != 0 or line.limit > future:
                 elapsed = np.int64(values[i] >> COUNTER_SHIFT)
                 sent, kind, packed = date_doubtful(elapsed, is_early(k2), line, names_day, dating)
             else:

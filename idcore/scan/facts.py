@@ -271,7 +271,7 @@ class Scanner:
     def _put_votes(self, first: int) -> None:
         """Votes from the `first` kind on, to the rows of those that travel."""
         keys, used = int(self.state[find.STATE_KEYS]), int(self.state[find.STATE_VOTES])
-        votes = _roomier(self.votes.rows, used + 4 * keys, used)
+        votes = _roomier(self.votes.rows, used + pairs.KINDS * keys, used)
         if votes is not self.votes.rows:
             self.votes = self.votes._replace(rows=votes)
         text = int(self.votes.text[pairs.TEXT])
@@ -444,18 +444,20 @@ def _look_for_moments(windows: Windows, lines: np.ndarray, rows: np.ndarray, mon
 
 def _as_other(hint: records.Hint | None, elapsed: int, months: Months) -> tuple[int, int, int, int, int]:
     """What a line says of time, as `pairs.Dating.others` has it."""
-    month, ms, ahead, born, names_day = NO_MONTH, 0, int(dates.NO_ZONE), int(dates.NOT_THERE), False
+    month, ms, ahead, born, names_day = NO_MONTH, 0, int(dates.NO_ZONE), int(dates.NOT_THERE), 0
     if hint is None:
         return month, ms, ahead, born, names_day
-    time, names_day = hint.time, isinstance(hint.time, NamedDay)
+    time = hint.time
     if isinstance(time, StoredTime):
+        names_day = pairs.STORED
         time = stored_day(time, elapsed, months.now, months.zone)
     elif isinstance(time, NamedDay):
+        names_day = pairs.A_DAY
         time = latest_year(time, months.now, months.zone)
     if hint.born_ms is not None:
-        return month, ms, ahead, hint.born_ms, False
+        return month, ms, ahead, hint.born_ms, 0
     if time is None:
-        return month, ms, ahead, born, False
+        return month, ms, ahead, born, 0
     wall, zone = time.replace(tzinfo=None), time.utcoffset()
     month = wall.year * 12 + wall.month - 1 - dates.FIRST_MONTH
     ms = (wall - datetime(wall.year, wall.month, 1)) // MILLISECOND

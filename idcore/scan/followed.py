@@ -33,7 +33,7 @@ PIECES = 8
 FEW = 8 << 20  # bytes of facts, of some two million ids, that one thread merges: to sort two halves again takes longer
 TAIL = 32  # batches that are folded together, or as many as fill a piece
 STATE = "state.json"
-VERSION = 1
+VERSION = 2
 _COMMON = (What.SUMMARY, What.SUSPECTED)  # what each part of a merge needs
 
 

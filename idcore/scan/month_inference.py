@@ -14,7 +14,21 @@ from idcore.ids.dating import INPUT_SHARE
 from idcore.ids.line_time import begins_at_noon
 from idcore.kernels import clients, codes, find, paired_offsets
 from idcore.kernels.clients import AHEAD_BIAS, NO_AHEAD
-from idcore.kernels.dates import BORN, DAY, HOUR, LENGTH, LITTLE_START, MINUTE, MONTH, PREFIX, START, UTC_START, YEAR
+from idcore.kernels.dates import (
+    BORN,
+    DAY,
+    HOUR,
+    KIND,
+    KIND_BITS,
+    LENGTH,
+    LITTLE_START,
+    MINUTE,
+    MONTH,
+    PREFIX,
+    START,
+    UTC_START,
+    YEAR,
+)
 from idcore.scan.months import Months
 
 SOURCES = {BORN: "born", PREFIX: "prefix"}
@@ -98,8 +112,8 @@ def summary(votes: np.ndarray, months: Months) -> np.ndarray:
     """The rows, of `SUMMARY_COLUMNS`, in which one task says what its votes prove of the whole input."""
     packed, ids, _, high = (votes[:, column].astype(np.int64) for column in range(3, 7))
     client, little = codes.are(votes, codes.CLIENTS), codes.are(votes, codes.EARLY)
-    kind, start = packed & 3, (packed >> 2) * MINUTE
-    latest = [[LATEST_OF_A_YEAR, 0, (start + high)[~client & (kind == YEAR)].max(initial=0)]]
+    kind, start = packed & KIND, (packed >> KIND_BITS) * MINUTE
+    latest = [[LATEST_OF_A_YEAR, 0, (start + high)[~client & (kind >= YEAR)].max(initial=0)]]
     month = np.searchsorted(months.calendar[:, 4], start + 14 * HOUR, side="right") - 1
     ahead = (months.calendar[month, 4] - start) // MINUTE
     noon = ~client & ~little & (kind < MONTH)
@@ -146,7 +160,7 @@ def of_clients(words: np.ndarray, votes: np.ndarray, until: int) -> tuple[np.nda
     seen = np.full(keys, NO_TIME)
     np.maximum.at(seen, row, high)
     last = np.where(seen > NO_TIME, seen + HOUR, last)
-    kind, minutes = packed & 3, (packed >> 2) - AHEAD_BIAS
+    kind, minutes = packed & KIND, (packed >> KIND_BITS) - AHEAD_BIAS
     shown = minutes != NO_AHEAD
     row, kind, minutes, ids = row[shown], kind[shown], minutes[shown], ids[shown]
     np.minimum.at(source, row, kind)
@@ -190,7 +204,7 @@ class _Spans:
 
 
 def date(words: np.ndarray, votes: np.ndarray, months: Months, input_evidence: InputEvidence) -> Dated:
-    """The months of each key. `votes`: words of a key, start (minute << 2 | kind), ids, least and greatest elapsed."""
+    """The months of each key. `votes`: words of a key, start and kind, ids, least and greatest elapsed."""
     keys = len(words)
     little = codes.are(words, codes.EARLY)
     votes_of_keys = _votes_of(words, votes, little, months.calendar, input_evidence)
@@ -259,7 +273,7 @@ def _votes_of(
     packed, *figures = (votes[known, column].astype(np.int64) for column in range(3, 7))
     if not len(row):
         return _Votes(*[row] * 8)
-    if (packed & 3 == YEAR).any():
+    if (packed & KIND == YEAR).any():
         (row, packed, text), figures = _added(figures, row, packed, text)
         packed = _of_one_year(
             np.column_stack([row, text]), packed, figures, calendar, input_evidence.within(text), MONTH
@@ -269,11 +283,13 @@ def _votes_of(
         of_all = (np.full(len(row), bound) for bound in input_evidence.within_all)
         packed = _of_one_year(row[:, None], packed, figures, calendar, of_all, YEAR)
     (row, packed), (ids, low, high) = _added(figures, row, packed)
-    start = (packed >> 2) * MINUTE
+    start = (packed >> KIND_BITS) * MINUTE
     early = np.where(little[row], DAY, 0)
     within = start + early + np.where(little[row], HOUR, 0) + 14 * HOUR
     month = np.searchsorted(calendar[:, UTC_START], within, side="right") - 1
-    return _Votes(row, packed & 3, start, month, (calendar[month, UTC_START] - start - early) // MINUTE, ids, low, high)
+    return _Votes(
+        row, packed & KIND, start, month, (calendar[month, UTC_START] - start - early) // MINUTE, ids, low, high
+    )
 
 
 def _added(figures: Sequence[np.ndarray], *columns: np.ndarray) -> tuple[tuple[np.ndarray, ...], list[np.ndarray]]:
@@ -294,7 +310,7 @@ def _of_one_year(
     """Votes of lines without a year, in the only one in which all of their group are within others, as such a kind."""
     (_, low, high), (first, last) = figures, within
     votes = _months_of(packed, calendar)
-    fit, start = np.zeros(len(packed), np.int64), packed >> 2
+    fit, start = np.zeros(len(packed), np.int64), packed >> KIND_BITS
     for earlier in range(0, int(votes.max(initial=0)) + 1, 12):
         past = np.maximum(votes - earlier, 0)
         begun = calendar[past, START]
@@ -302,26 +318,27 @@ def _of_one_year(
         fit += inside
         start = np.where(inside, begun // MINUTE, start)
     _, group = np.unique(groups, axis=0, return_inverse=True)
-    yearless = packed & 3 == YEAR
+    yearless = packed & KIND == YEAR
     settled = np.ones(int(group.max(initial=0)) + 1, np.bool_)
     settled[group[yearless & (fit != 1)]] = False
-    return np.where(yearless & settled[group], start << 2 | kind, packed)
+    return np.where(yearless & settled[group], start << KIND_BITS | kind, packed)
 
 
 def _of_own_year(row: np.ndarray, packed: np.ndarray, high: np.ndarray, calendar: np.ndarray) -> np.ndarray:
     """Votes of lines without a year, in the one nearest to the last month that other lines of their process show."""
-    month, known = _months_of(packed, calendar), packed & 3 != YEAR
+    month, kind = _months_of(packed, calendar), packed & KIND
+    known = kind < YEAR
     of_rows = np.full(int(row.max()) + 1, -1)
     np.maximum.at(of_rows, row[known], month[known])
     last = of_rows[row]
     nearest = np.maximum(np.minimum(month, last + (month - last + 6) % 12 - 6), 0)
-    fits = ~known & (last >= 0) & (high < calendar[nearest, LENGTH])
-    return np.where(fits, calendar[nearest, START] // MINUTE << 2 | MONTH, packed)
+    fits = (kind == YEAR) & (last >= 0) & (high < calendar[nearest, LENGTH])
+    return np.where(fits, calendar[nearest, START] // MINUTE << KIND_BITS | MONTH, packed)
 
 
 def _months_of(packed: np.ndarray, calendar: np.ndarray) -> np.ndarray:
     """The rows of the calendar of votes."""
-    return np.searchsorted(calendar[:, UTC_START], (packed >> 2) * MINUTE + 14 * HOUR, side="right") - 1
+    return np.searchsorted(calendar[:, UTC_START], (packed >> KIND_BITS) * MINUTE + 14 * HOUR, side="right") - 1
 
 
 def _less_refuted(votes: _Votes) -> _Votes:
@@ -359,7 +376,7 @@ def _of_first_month(votes: _Votes, keys: int) -> tuple[_Votes, np.ndarray]:
     first, last = np.full(keys, 1 << 62), np.full(keys, -1)
     np.minimum.at(first, row, month)
     np.maximum.at(last, row, month)
-    some = np.flatnonzero((first[row] < last[row]) & (kind != YEAR) & (votes.high - votes.low <= DAY))
+    some = np.flatnonzero((first[row] < last[row]) & (kind < YEAR) & (votes.high - votes.low <= DAY))
     for elapsed in (votes.low, votes.high) if len(some) else ():
         _, same = np.unique(np.column_stack([row[some], elapsed[some]]), axis=0, return_inverse=True)
         least = np.full(len(some), 1 << 62)
@@ -374,13 +391,13 @@ def _of_first_month(votes: _Votes, keys: int) -> tuple[_Votes, np.ndarray]:
 
 
 def _less_assumed(votes: _Votes, keys: int) -> tuple[_Votes, np.ndarray]:
-    """The votes without those of an assumed year where a key has others; and which keys have only such."""
-    known, has_votes = np.zeros(keys, np.bool_), np.zeros(keys, np.bool_)
-    has_votes[votes.row] = True
-    known[votes.row[votes.kind != YEAR]] = True
-    kept = (votes.kind != YEAR) | ~known[votes.row]
+    """The votes without those of an assumed month or year where a key has better; and which keys have only such."""
+    best = np.full(keys, -1)
+    sure = np.maximum(votes.kind, MONTH)
+    np.maximum.at(best, votes.row, KIND - sure)
+    kept = KIND - sure == best[votes.row]
     some = _Votes(*(getattr(votes, name)[kept] for name in votes.__slots__))
-    return replace(some, kind=np.minimum(some.kind, MONTH)), has_votes & ~known
+    return replace(some, kind=np.minimum(some.kind, MONTH)), (best >= 0) & (best < KIND - MONTH)
 
 
 def _zones(

@@ -402,6 +402,28 @@ def test_a_line_without_a_year_is_of_the_day_that_it_names(
     assert {f"{process[name]:%Y-%m-%d}" for name in ("first_sent_at", "last_sent_at")} == {year_line, shown}
 
 
+@pytest.mark.parametrize(
+    ("mark", "alone"),
+    [("storeTimestamp=1711000000000", "2024-03-09"), ("bornTimestamp=1713000000000", "2024-04-09")],  # days behind
+)
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_lines_of_a_process_correct_a_month_that_one_of_them_assumes(
+    mark: str, alone: str, is_alone: bool, tmp_path: Path
+) -> None:
+    line = f"msgId=0A0A0A0A303918B4AAC2{elapsed(9, 3, 2, 1):08X}0002 {mark}"
+    dated = OF_2024.replace("-03-", "-02-").format(elapsed(11, 8, 0, 0) - 5)
+    text = line if is_alone else f"{dated}\n\n\n{line}"
+    found = intake.read([("", text)]).found
+    clock = Clock(AT, UTC, "given")
+    clock = Clock(AT, UTC, "given", dates=intake.dates_of_found(found, clock))
+    row = describe(found[-1].verdict, found[-1].token, clock)
+    want = alone if is_alone else "2024-02-09"
+    assert (row["sent_at"][:10], row["assumed"]) == (want, ["month"] if is_alone else [])
+    (tmp_path / "x.log").write_text(f"{text}\n")
+    (process,) = scan_local([str(tmp_path / "x.log")], month_rows(AT, UTC, "given"))["processes"].to_pylist()
+    assert (f"{process['first_sent_at']:%Y-%m-%d}", process["month"] is None) == (want, is_alone)
+
+
 def test_a_month_that_no_line_of_an_id_shows_is_assumed_in_decode_and_scan(tmp_path: Path) -> None:
     dated, bare = OF_2024.format(elapsed(11, 8, 0, 0) - 5), f"msgId=0A0A0A0D303918B4AAC2{elapsed(9, 3, 2, 1):08X}0001"
     found = intake.read([("a.log", dated), ("b.log", bare)]).found

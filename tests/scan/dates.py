@@ -15,7 +15,7 @@ from tests.scan.reading import DAY, EPOCH, Uniq, instant, milliseconds
 
 HOUR = 3_600_000
 LINE = 1 << 16
-BORN, PREFIX, MONTH, YEAR = range(4)
+BORN, PREFIX, MONTH, YEAR, ASSUMED = range(5)
 DAY_MARK = b"\x00day "  # in front of a time without a year, which an ID proves: so says `other_records`
 STORED_MARK = (
     b"\x00stored "  # in front of a store time: ms since 1970, by a clock of the scan's zone where "wall" is behind
@@ -161,7 +161,7 @@ def vote(line: bytes, one: Uniq, zone: tzinfo, now: datetime) -> Vote | None:
         wall = wall if is_wall else instant(int(ms)).astimezone(zone).replace(tzinfo=None)
         found = vote_of(f"{wall:%Y-%m-%d %H:%M:%S.%f}".encode(), one, zone)
         is_past = instant_of(wall, zone) <= last and one.layout != "uniq_v4_le"
-        return found._replace(kind=YEAR) if found is not None and is_past else None
+        return found._replace(kind=ASSUMED) if found is not None and is_past else None
     if not line.startswith(DAY_MARK):
         found = vote_of(line, one, zone)
         if found is None or found.kind != MONTH:
@@ -171,7 +171,7 @@ def vote(line: bytes, one: Uniq, zone: tzinfo, now: datetime) -> Vote | None:
         if said is not None and said > last and not is_near(said, found):
             return None
         is_apart = born is not None and born - found.start - found.elapsed > 28 * HOUR
-        return found._replace(kind=YEAR) if is_apart and one.layout != "uniq_v4_le" else found
+        return found._replace(kind=ASSUMED) if is_apart and one.layout != "uniq_v4_le" else found
     day = datetime.fromisoformat(line[len(DAY_MARK) :].decode())
     for year in range(now.year + 1, 2009, -1):
         try:
@@ -242,7 +242,7 @@ class Whole:
 
 def whole(votes: dict[tuple[str, str, int, int], list[Vote]], moments: list[int], share: float) -> Whole:
     """`moments`: of lines with ids of 5.x clients."""
-    made = [v.start + v.elapsed for own in votes.values() for v in own if v.kind != YEAR] + moments
+    made = [v.start + v.elapsed for own in votes.values() for v in own if v.kind < YEAR] + moments
     made = made or [v.start + v.elapsed for own in votes.values() for v in own]
     heads: Counter[int] = Counter()
     kinds: dict[int, int] = {}
@@ -264,8 +264,9 @@ def dating(votes: list[Vote], zone: tzinfo, layout: str, known: Whole) -> Dating
     if not votes:
         return None
     little = layout == "uniq_v4_le"
-    year_assumed = all(v.kind == YEAR for v in votes)
-    votes = [v._replace(kind=min(v.kind, MONTH)) for v in votes if year_assumed or v.kind != YEAR]
+    best = max(min(v.kind for v in votes), MONTH)
+    year_assumed = best >= YEAR
+    votes = [v._replace(kind=min(v.kind, MONTH)) for v in votes if max(v.kind, MONTH) == best]
     is_open = False
     if not year_assumed:
         votes, is_open = of_first_month(votes, layout)
