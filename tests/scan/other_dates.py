@@ -170,10 +170,10 @@ def found_in(line: str) -> tuple[Other, ...]:
 
 def plain(line: str) -> str:
     """With the signs for what links and JSON have, and narrow digits."""
-    for sign in " !\"#$&'()*+,-./:;<=>?[\\]^_{|}~":
+    for sign in " !\"#$&'()*+,-./:;<=>?[\\]^_{|}~" if "%" in line else "":
         line = re.sub(rf"%(?:25)?{ord(sign):02X}", lambda _, sign=sign: sign, line, flags=re.IGNORECASE)  # type: ignore[misc]
     line = line.replace("\\/", "/").replace("&nbsp;", " ")
-    for wide in "０１２３４５６７８９：／－．\u00a0\u202f\u3000":
+    for wide in "" if line.isascii() else "０１２３４５６７８９：／－．\u00a0\u202f\u3000":
         line = line.replace(wide, " " if wide in "\u00a0\u202f\u3000" else chr(ord(wide) - 0xFEE0))
     return line
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import accumulate, compress
 
 from tests.scan import dates
 from tests.scan.other_dates import ID, day_of, found_in, is_headline, is_time_field, other_of, proves
@@ -61,6 +63,7 @@ def record_text(data: bytes, begin: int, end: int) -> bytes:
 
 
 STORE_NAME = rb"(?:store[_ -]?(?:date)?time(?:stamp)?|%s|%s)" % ("存储时间".encode(), "存儲時間".encode())
+STORE_COLUMN = re.compile(rb"\s*" + STORE_NAME + rb"\s*", re.IGNORECASE)
 STORED_AT = re.compile(
     STORE_NAME + rb"[\"']?\s{0,9}(?:[:=]|\xef\xbc\x9a)?\s{0,9}[\"'\[]?(?:(\d{13})(?!\d)|(?=\d))", re.IGNORECASE
 )
@@ -83,7 +86,7 @@ def stored_near(line: bytes, front: list[bytes], back: list[bytes]) -> bytes | N
 
 def stored_of_cell(front: list[bytes], back: list[bytes]) -> bytes | None:
     """The first time behind a cell, where a column is of store times."""
-    if not any(re.fullmatch(rb"\s*" + STORE_NAME + rb"\s*", text, re.IGNORECASE) for text in front):
+    if not any(STORE_COLUMN.fullmatch(text) for text in front):
         return None
     opening = next((one for text in of_record(back)[0] if (one := dates_of(text)) is not None), None)
     return None if opening is None else stored_at(*opening)
@@ -116,6 +119,14 @@ def is_proved(text: bytes, elapsed: list[int]) -> bool:
     return any(proves((round((wall - EPOCH) / timedelta(milliseconds=1)), ahead, 1_000, True), ms) for ms in elapsed)
 
 
+BRACKET = re.compile(rb"[\[\]{}]")
+
+
+@lru_cache(maxsize=1 << 16)
+def has_bracket(line: bytes) -> bool:
+    return b"{" in line or b"[" in line
+
+
 def of_object(
     line: bytes, front: list[bytes], back: list[bytes]
 ) -> tuple[tuple[list[bytes], list[bytes]], tuple[list[bytes], list[bytes]]] | None:
@@ -124,17 +135,17 @@ def of_object(
     Lines of other objects of a list are left out.
     """
     ids = list(ANY_ID.finditer(line))
-    if not ids:
+    if not ids or not any(map(has_bracket, (*front, line))):
         return None
-    before = b"".join(one + b"\n" for one in front[::-1])
-    whole = before + line + b"".join(b"\n" + one for one in back)
+    before = b"\n".join([*front[::-1], b""])
+    whole = b"\n".join([before + line, *back])
     begin, end = len(before) + ids[0].start(), len(before) + ids[-1].end()
     bare = re.sub(rb'"(?:[^"\\\n]|\\.)*"', lambda one: b"_" * len(one[0]), whole)
     kept = bytearray(b"1" * len(whole))
     stack: list[tuple[int, bool, bool]] = []
     around_id: list[tuple[int, bool, bool]] | None = None
     close = None
-    for mark in re.finditer(rb"[\[\]{}]", bare):
+    for mark in BRACKET.finditer(bare):
         at = mark.start()
         if begin <= at < end:
             continue
@@ -179,7 +190,12 @@ TAG = re.compile(rb"<(/?)([A-Za-z][\w:.-]*)(?:\s[^<>]*)?(?<!/)>")
 
 
 def tags_of(lines: list[bytes]) -> list[tuple[int, bool, bytes]]:
-    return [(at, bool(tag[1]), tag[2]) for at, one in enumerate(lines) for tag in TAG.finditer(one)]
+    return [(at, *tag) for at, one in enumerate(lines) for tag in tags_in(one)]
+
+
+@lru_cache(maxsize=1 << 16)
+def tags_in(line: bytes) -> list[tuple[bool, bytes]]:
+    return [(bool(tag[1]), tag[2]) for tag in TAG.finditer(line)]
 
 
 def left_open(tags: list[tuple[int, bool, bytes]]) -> list[tuple[int, bytes]]:
@@ -205,7 +221,7 @@ def of_element(
     line: bytes, front: list[bytes], back: list[bytes]
 ) -> tuple[tuple[list[bytes], list[bytes]], tuple[list[bytes], list[bytes]]] | None:
     """The lines of the element of XML that has a line, and of what is around all of it, on both sides."""
-    if left_open(tags_of([line])):
+    if left_open(tags_of([line])) or not any(map(tags_in, front)):
         return None
     own = left_open([(len(front) - 1 - at, *rest) for at, *rest in tags_of(front[::-1])])  # type: ignore[misc]
     ends, depth = [], list[bytes]()
@@ -229,14 +245,16 @@ def of_item(
     line: bytes, front: list[bytes], back: list[bytes]
 ) -> tuple[tuple[list[bytes], list[bytes]], tuple[list[bytes], list[bytes]]] | None:
     """The lines of the item of an indented list that has a line, and of what is around the list, on both sides."""
-    texts = [one.decode(errors="replace") for one in (*front[::-1], line, *back)]
+    if not any(indented(one)[1] for one in (line, *front)):
+        return None
+    texts = [indented(one) for one in (*front[::-1], line, *back)]
     own = len(front)
 
     def depth(at: int) -> int | None:
-        return len(texts[at]) - len(texts[at].lstrip()) if texts[at].strip() else None
+        return texts[at][0]
 
     def is_dash(at: int) -> bool:
-        return texts[at].lstrip()[:2] == "- "
+        return texts[at][1]
 
     begin = own
     while not is_dash(begin) or (begin < own and (depth(begin) or 0) >= (depth(own) or 0)):
@@ -261,6 +279,14 @@ def of_item(
     return (lines[begin:own][::-1], lines[: last_before + 1][::-1]), (lines[own + 1 : end], lines[first_behind:])
 
 
+@lru_cache(maxsize=1 << 16)
+def indented(line: bytes) -> tuple[int | None, bool]:
+    """By how many signs, None if it is blank, and whether a dash opens it."""
+    text = line.decode(errors="replace")
+    bare = text.lstrip()
+    return len(text) - len(bare) if bare else None, bare[:2] == "- "
+
+
 def own_of(around_id: list[tuple[int, bool, bool]]) -> int | None:
     return next((at for at, is_part, _ in reversed(around_id) if not is_part), None)
 
@@ -268,17 +294,15 @@ def own_of(around_id: list[tuple[int, bool, bool]]) -> int | None:
 def is_open(bare: bytes, at: int, begin: int) -> bool:
     """Whether a bracket is not closed in front of the IDs."""
     depth = 0
-    for sign in bare[at:begin]:
-        depth += (sign in b"[{") - (sign in b"]}")
+    for mark in BRACKET.finditer(bare, at, begin):
+        depth += 1 if mark[0] in b"[{" else -1
         if depth == 0:
             return False
     return True
 
 
 def lines_of(whole: bytes, kept: bytearray, first: int, last: int) -> list[bytes]:
-    return bytes(sign for sign, is_kept in zip(whole[first:last], kept[first:last], strict=True) if is_kept).split(
-        b"\n"
-    )
+    return bytes(compress(whole[first:last], kept[first:last])).split(b"\n")
 
 
 def record_of(front: Side, back: Side, elapsed: list[int], is_one: bool = False) -> bytes | None:
@@ -393,13 +417,23 @@ def holds_id(line: bytes) -> bool:
 def near(data: bytes, begin: int, end: int) -> tuple[list[bytes], list[bytes]]:
     """The lines in front and behind, the nearest first."""
     low, high = max(0, begin - REACH), end + REACH + 1
-    front = data[low : begin - 1].split(b"\n") if begin else []
-    if low and data[low - 1 : low] != b"\n":
-        front = front[1:]
-    behind = data[end + 1 : high].split(b"\n") if end < len(data) else []
-    if high < len(data) and data[high - 1 : high] != b"\n":
-        behind = behind[:-1]  # it ends later
-    return front[::-1], behind
+    starts, lines = lines_from(data)
+    own = bisect_left(starts, begin)
+    front = lines[bisect_left(starts, low) : own]
+    if high >= len(data):
+        return front[::-1], lines[own + 1 :]
+    is_cut = data[high - 1 : high] != b"\n"  # it ends later
+    return front[::-1], lines[own + 1 : bisect_left(starts, high)][: -1 if is_cut else None] + ([] if is_cut else [b""])
+
+
+@lru_cache(maxsize=2)
+def lines_from(data: bytes) -> tuple[list[int], list[bytes]]:
+    """Where each line begins, and each line."""
+    lines = data.split(b"\n")
+    return [*accumulate((len(one) + 1 for one in lines[:-1]), initial=0)], lines
+
+
+ROW = re.compile(rb"\*{5,} ?\d+\. row ?\*{5,}\s*|-\[ RECORD \d+ \][-+]*\s*")
 
 
 def of_record(lines: list[bytes]) -> Side:
@@ -407,7 +441,7 @@ def of_record(lines: list[bytes]) -> Side:
     beyond: list[bytes] = []
     here, blank = own, False
     for text in lines:
-        if re.fullmatch(rb"\*{5,} ?\d+\. row ?\*{5,}\s*|-\[ RECORD \d+ \][-+]*\s*", text):
+        if ROW.fullmatch(text):
             break  # a row of a query begins
         if not text.strip(BLANK):
             if blank:
