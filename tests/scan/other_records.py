@@ -245,7 +245,7 @@ def of_item(
     line: bytes, front: list[bytes], back: list[bytes]
 ) -> tuple[tuple[list[bytes], list[bytes]], tuple[list[bytes], list[bytes]]] | None:
     """The lines of the item of an indented list that has a line, and of what is around the list, on both sides."""
-    if not any(indented(one)[1] for one in (line, *front)):
+    if not any(map(has_dash, (line, *front))):
         return None
     texts = [indented(one) for one in (*front[::-1], line, *back)]
     own = len(front)
@@ -285,6 +285,11 @@ def indented(line: bytes) -> tuple[int | None, bool]:
     text = line.decode(errors="replace")
     bare = text.lstrip()
     return len(text) - len(bare) if bare else None, bare[:2] == "- "
+
+
+@lru_cache(maxsize=1 << 16)
+def has_dash(line: bytes) -> bool:
+    return indented(line)[1]
 
 
 def own_of(around_id: list[tuple[int, bool, bool]]) -> int | None:
@@ -441,24 +446,27 @@ def of_record(lines: list[bytes]) -> Side:
     beyond: list[bytes] = []
     here, blank = own, False
     for text in lines:
-        if ROW.fullmatch(text):
-            break  # a row of a query begins
-        if not text.strip(BLANK):
-            if blank:
-                break
-            here, blank = beyond, True
-            continue
-        blank = False
-        if len(own) + len(beyond) == MOST:
+        kind = kind_of(text)
+        if kind == "row" or (kind == "blank" and blank):
             break
-        if may_be(text):
+        blank = kind == "blank"
+        if blank:
+            here = beyond
+        elif kind == "time":
             here.append(text)
+            if len(own) + len(beyond) == MOST:
+                break
     return own, beyond
 
 
 @lru_cache(maxsize=1 << 16)  # each line is around some thirty others
-def may_be(text: bytes) -> bool:
-    return len(text) <= dates.LINE and MAY_BE.search(text) is not None
+def kind_of(text: bytes) -> str:
+    """A row of a query that begins, a blank line, one that may have a time, or any other."""
+    if ROW.fullmatch(text):
+        return "row"
+    if not text.strip(BLANK):
+        return "blank"
+    return "time" if len(text) <= dates.LINE and MAY_BE.search(text) else ""
 
 
 @lru_cache(maxsize=1 << 16)
