@@ -66,7 +66,7 @@ def test_every_table_equals_the_twin_at_every_split_size(log: Log, on_disk: Writ
         assert same(found, whole) == []
 
 
-@pytest.mark.long(cases=["mixed 1"])
+@pytest.mark.long(cases=["mixed 1", "honest 1"])
 @pytest.mark.parametrize("number", range(len(OF_ONE_SEED)), ids=lambda number: OF_ONE_SEED[number].name)
 def test_keys_that_are_judged_in_stretches_give_the_same_tables(
     number: int, on_disk: Write, monkeypatch: pytest.MonkeyPatch
