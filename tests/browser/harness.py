@@ -36,6 +36,8 @@ expect.set_options(timeout=30_000)  # a loaded machine is slow, not wrong
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
+    "--disable-gpu-compositing",  # nor a graphics card that the processor plays
+    "--disable-software-rasterizer",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
