@@ -91,9 +91,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """What the session of the tests made: tables of the log and of the store, and kernels that it compiled."""
+    """What the session of the tests made: the tables of the store, and kernels that it compiled."""
 
-    log: dict[str, str]
     store: dict[str, str]
     compiled: dict[str, float]
 
@@ -103,11 +102,11 @@ def compiled() -> dict[str, float]:
 
 
 @pytest.fixture(scope="module")
-def local(log: Path, store: Path, tmp_path_factory: pytest.TempPathFactory) -> Local:
+def local(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Local:
     out = tmp_path_factory.mktemp("local")
-    of_log, of_store = scanned_here(log, out / "log"), scanned_here(store, out / "store")
-    assert pq.read_table(out / "store" / "undelivered").num_rows
-    return Local(of_log, of_store, compiled())
+    of_store = scanned_here(store, out)
+    assert pq.read_table(out / "undelivered").num_rows
+    return Local(of_store, compiled())
 
 
 COMMANDS = """
@@ -267,7 +266,7 @@ except Cancelled:
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_connect_server_writes_the_same_tables_tells_how_far_it_is_and_stops_when_told(
-    log: Path, local: Local, tmp_path: Path
+    log: Path, tmp_path: Path
 ) -> None:
     large = make_log(tmp_path / "large.log", 10_000)
     with connect(tmp_path, options()) as server:
@@ -282,4 +281,4 @@ def test_a_connect_server_writes_the_same_tables_tells_how_far_it_is_and_stops_w
         stopped = [sys.executable, "-c", STOPPED, *given]
         done = subprocess.run(stopped, env=LOOPBACK | server.secret, capture_output=True, text=True, timeout=240)
         assert done.stdout.strip().splitlines()[-1:] == ["[true, false]"], done.stderr
-        assert tables(tmp_path / "out") == local.log
+        assert tables(tmp_path / "out") == scanned_here(log, tmp_path / "here")
