@@ -84,6 +84,9 @@ class Layout:
     def __reduce__(self) -> tuple[Any, ...]:
         return Layout, (self.name, self.fields, self.byteorder, self.title, self.example, self.early)
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # of all its fields it would be reckoned anew for each ID
+
     def __str__(self) -> str:
         return self.name
 

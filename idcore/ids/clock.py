@@ -110,6 +110,7 @@ class SentAt:
 MOST_AHEAD, MOST_BEHIND = 14 * 60, 12 * 60  # minutes from UTC: no place on Earth is further
 
 
+@lru_cache(maxsize=256)
 def parse_zone(text: str) -> tzinfo:
     """An IANA name, `+08:00`, `-03:30`, `UTC` or `Z`."""
     name = text.strip()

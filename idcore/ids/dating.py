@@ -227,6 +227,8 @@ class Voting:
 
     def dates(self) -> Dates:
         """What all votes prove."""
+        if not (self._votes or self._years or self._assumed or self._moments or self._latest):  # no line says a time
+            return Dates(last=self._last)
         proven: Counter[tuple[int, int]] = Counter()
         for key, votes in self._votes.items():
             for (kind, start), vote in votes.items():

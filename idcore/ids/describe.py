@@ -172,7 +172,7 @@ def doubts(sent: SentAt | None, token: Token | None, clock: Clock) -> list[Reaso
         said.append(bare_reason("time_to_come"))
     elif last < _FIRST_RELEASE:
         said.append(bare_reason("time_before_rocketmq"))
-    if token is None or token.linked:
+    if token is None or token.linked or not (token.born_ms or token.stored_ms):
         return said
     marks = {code: ms for code, ms in (("born_apart", token.born_ms), ("stored_apart", token.stored_ms)) if ms}
     for code, ms in marks.items():

@@ -108,9 +108,6 @@ def identify(
     elapsed, as find() saw it. Without `vouched` the label itself decides. `disowned`: what else a name so close says
     that it is: then only a known client's loader makes it a msgId. `shown`: its place shows that it may be an ID.
     """
-    has_sign = len(text) < ID_DIGITS[-1] and any(sign in text for sign in masks.SIGNS)
-    if has_sign and masks.MASKED.fullmatch(text) is not None and masks.rest_of(text, label) is not None:
-        return _of_rest(Token(text, 1, 1, label, whole="cut"))
     if vouched is None:
         vouched = rules.vouches(label)
     vouched = vouched or (disowned != "" and case != "strict")  # a person says that they are IDs
@@ -118,7 +115,10 @@ def identify(
         raw = unhex(text)
         if len(text) not in rules.CANDIDATE_DIGITS:
             raise refuse("length", None, min(len(raw), 16), text, digits=len(text))
-    except CoreError as problem:
+    except CoreError as problem:  # as of each sign of a mask
+        has_sign = len(text) < ID_DIGITS[-1] and any(sign in text for sign in masks.SIGNS)
+        if has_sign and masks.MASKED.fullmatch(text) is not None and masks.rest_of(text, label) is not None:
+            return _of_rest(Token(text, 1, 1, label, whole="cut"))
         return Verdict(text, label, (), (), problem, problem.code)
     letters = letters_of(text)
     judge = _uniq_or_offset if len(text) in _PAIRS else _of_own_length
@@ -326,10 +326,12 @@ def _of_own_length(
 
 def _lost_client(text: str, raw: bytes) -> list[Reading]:
     """A 5.x msgId that lost its leading 01, proposed when seconds are plausible and the sequence is small."""
-    client = ClientId.from_bytes(bytes.fromhex(CLIENT_START) + raw, CLIENT_V1, CLIENT_START + text)
-    if not (makers.FIRST_SECONDS <= client.seconds <= makers.LAST_SECONDS and client.sequence < 1 << 20):
+    whole = bytes.fromhex(CLIENT_START) + raw
+    *_, seconds, sequence = CLIENT_V1.struct.unpack(whole)
+    if not (makers.FIRST_SECONDS <= seconds <= makers.LAST_SECONDS and sequence < 1 << 20):
         return []
-    return [Reading(client, "possible", makers.client_maker(client.seconds), (bare_reason("lost_version"),), 1)]
+    client = ClientId.from_bytes(whole, CLIENT_V1, CLIENT_START + text)
+    return [Reading(client, "possible", makers.client_maker(seconds), (bare_reason("lost_version"),), 1)]
 
 
 __all__ = ["Case", "Certainty", "Reading", "Verdict", "identify", "identify_alone", "judge"]

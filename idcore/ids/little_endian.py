@@ -14,15 +14,15 @@ from idcore.ids.rules import private_or_loopback
 
 def shaped(raw: bytes, text: str) -> UniqId | None:
     """The little-endian interpretation of 16 bytes, where every field fits; by chance each does once in 256 or less."""
-    little = UniqId.from_bytes(raw, UNIQ_V4_LE, text)
+    ip, pid, loader, elapsed, counter = UNIQ_V4_LE.struct.unpack(raw)
     holds = (
-        0 < little.loader < rules.LITTLE_ENDIAN_LOADER
-        and little.counter < rules.LITTLE_ENDIAN_COUNTER
-        and little.pid < rules.LITTLE_ENDIAN_PID
-        and little.elapsed < rules.LITTLE_ENDIAN_ELAPSED_MS
-        and little.ip[0] < 224
+        0 < loader < rules.LITTLE_ENDIAN_LOADER
+        and counter < rules.LITTLE_ENDIAN_COUNTER
+        and pid < rules.LITTLE_ENDIAN_PID
+        and elapsed < rules.LITTLE_ENDIAN_ELAPSED_MS
+        and ip[-1] < 224  # the first octet
     )
-    return little if holds else None
+    return UniqId.from_bytes(raw, UNIQ_V4_LE, text) if holds else None
 
 
 def beats_offset(little: UniqId, offset: OffsetId) -> bool:

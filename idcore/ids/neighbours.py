@@ -23,6 +23,7 @@ from idcore.ids.scoring import weigh_little_endian, weigh_offset
 # How the seconds of a 5.x client are read.
 WAYS = ("grpc", "grpc_cpp_old", "grpc_rust")  # by what kernels.clients.way_of gives
 _BY_LETTERS = ("go", "elixir")  # clients that the letters of their ids tell apart: of a process most ids have some
+_GO_FAMILY = (*_BY_LETTERS, "go_family")
 _GROUP_DIGITS = 20  # a broker and two zeros, or a little-endian process
 _MOST_WHOLE = 10_000  # IDs of a text in which masked ones are looked for
 _ENOUGH = 2  # witnesses of one kind: one of them is not the id that asks
@@ -68,7 +69,7 @@ class Neighbours:
         """Takes an id as a witness, if it is likely."""
         best = verdict.best
         self._see_group(verdict)
-        message_id = verdict.best and verdict.best.id
+        message_id = best and best.id
         if best is not None and len(self._whole) <= _MOST_WHOLE:
             self._whole.add(verdict.text.upper())
         if self._case == "strict" and isinstance(message_id, UniqId) and not makers.is_usual(message_id.loader):
@@ -147,7 +148,7 @@ class Neighbours:
             return as_rest_of(verdict, whole)
         if reason := self._look_alike(verdict):
             return as_look_alike(verdict, reason)
-        if best is not None and best.made_by.code in (*_BY_LETTERS, "go_family"):
+        if best is not None and best.made_by.code in _GO_FAMILY:
             seen = self._by_letters.get(_key(best, ""), set())
             code = next((code for code in _BY_LETTERS if code in seen), "go_family")
             return replace(verdict, readings=(replace(best, made_by=Maker(code)), *verdict.readings[1:]))
@@ -204,13 +205,14 @@ def _key(reading: Reading, way: str) -> Hashable:
 
 def _either_way(reading: Reading) -> bool:
     """Whether the seconds of a 5.x client can be read both ways round."""
-    return any(reason.code in ("seconds_open", "seconds_rust_open") for reason in reading.why)
+    is_client = isinstance(reading.id, ClientId)
+    return is_client and any(reason.code in ("seconds_open", "seconds_rust_open") for reason in reading.why)
 
 
 def _offset_or_little(verdict: Verdict) -> tuple[OffsetId, UniqId | None] | None:
     """An id's interpretations as an offsetMsgId and as a little-endian msgId, where one of them is its best."""
     best = verdict.best
-    if best is None or best.id.layout not in (UNIQ_V4_LE, OFFSET_V4):
+    if best is None or not (best.id.layout is UNIQ_V4_LE or best.id.layout is OFFSET_V4):
         return None
     if isinstance(best.id, OffsetId) and not verdict.text.endswith("00"):
         return best.id, None

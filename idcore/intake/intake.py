@@ -224,7 +224,10 @@ def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "s
     if intake.alone and not word:
         items = [replace(items[0], verdict=identify_alone(items[0].token.text, case))]
     verdicts = settled((item.verdict for item in items), case)
-    intake.items = [replace(item, verdict=verdict) for item, verdict in zip(items, verdicts, strict=True)]
+    intake.items = [
+        item if verdict is item.verdict else replace(item, verdict=verdict)
+        for item, verdict in zip(items, verdicts, strict=True)
+    ]
     strict = verdicts if case == "strict" else settled(judge(item.token) for item in items)
     intake.look_alikes = sum(verdict.reason in ALIKE.values() for verdict in strict)
     intake.size = sum(len(text) for _, text in sources)

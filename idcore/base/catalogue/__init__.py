@@ -98,7 +98,7 @@ class Words:
             return template
         if self._messages["comma"] != _JOINED and key.startswith(_OF_CODES) and not _SEVERAL.isdisjoint(values):
             values = {**values, **self._several(values)}
-        if "_seconds" in template or not all(type(value) in _PLAIN for value in values.values()):
+        if "_seconds" in template or not _PLAIN.issuperset(map(type, values.values())):
             values = _Filled(self, values)  # seldom: `decode` has several reasons for each id
         text = template.format_map(values)
         return text if _STRAY.search(text) is None else _without_stray_spaces(template, values)
