@@ -309,7 +309,10 @@ def _with_headers(send: Send) -> Send:
 
 def header_of(headers: Iterable[tuple[bytes, bytes]], name: bytes, default: str = "") -> str:
     """The first header of a name, which is in small letters."""
-    return next((value.decode("latin-1") for key, value in headers if key.lower() == name), default)
+    for key, value in headers:
+        if key.lower() == name:
+            return value.decode("latin-1")
+    return default
 
 
 def is_own(headers: Iterable[tuple[bytes, bytes]], origins: Sequence[str]) -> bool:

@@ -42,7 +42,27 @@ class LoginCookie:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        sent = list(cookies_of(scope["headers"]))
+        sent, headers = list(cookies_of(scope["headers"])), scope["headers"]
+        own, name, expired = self._read(sent) if sent else ([], "", [])  # programs send none
+        if scope["type"] == "http" and is_too_long(headers) and _wants_page(headers):
+            await _too_long(scope, expired)(scope, receive, send)
+            return
+        headers = [pair for pair in headers if pair[0].lower() != b"cookie"]
+        if own:
+            headers.append((b"cookie", "; ".join(f"{key}={value}" for key, value in own).encode("latin-1")))
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                given = message.get("headers", ())
+                if expired or any(header.lower() == b"set-cookie" for header, _ in given):
+                    message = {**message, "headers": [*self._kept(given, name), *expired]}
+            await send(message)
+
+        scope = {**scope, "headers": headers} | ({LASTS: lambda: self.log_ins().has(name)} if name else {})
+        await self.app(scope, receive, sending if scope["type"] == "http" else send)
+
+    def _read(self, sent: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], str, list[Header]]:
+        """Of the cookies of a request those to hand on, the name of its log-in, and what ends those of Streamlit."""
         # Python reads backslashes in a quoted cookie in quadratic time (CVE-2024-7592): nobody else was answered for a
         # minute. No cookie of the console has one.
         plain = [(name, value) for name, value in sent if "\\" not in value]
@@ -57,22 +77,7 @@ class LoginCookie:
         if entrance.mode == "login" and name:
             own += self.log_ins().cookies(name, time.time()).items()
         expired = [self._set(one, "", 0) for one in foreign]  # of a version before this one, or made by hand
-        if scope["type"] == "http" and is_too_long(scope["headers"]) and _wants_page(scope["headers"]):
-            await _too_long(scope, expired)(scope, receive, send)
-            return
-        headers = [pair for pair in scope["headers"] if pair[0].lower() != b"cookie"]
-        if own:
-            headers.append((b"cookie", "; ".join(f"{key}={value}" for key, value in own).encode("latin-1")))
-
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                given = message.get("headers", ())
-                if expired or any(header.lower() == b"set-cookie" for header, _ in given):
-                    message = {**message, "headers": [*self._kept(given, name), *expired]}
-            await send(message)
-
-        scope = {**scope, "headers": headers} | ({LASTS: lambda: self.log_ins().has(name)} if name else {})
-        await self.app(scope, receive, sending if scope["type"] == "http" else send)
+        return own, name, expired
 
     def _kept(self, headers: Iterable[Header], name: str) -> list[Header]:
         """The headers of an answer, with the cookies of a log-in kept here and its name in their place."""
