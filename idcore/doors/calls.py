@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -145,7 +144,7 @@ def call(
     with counted(operation.name, caller, door):
         caller.go_on()  # it may have waited for its turn
         result = operation.call(given, caller)
-        items, rest = part_of(replace(result, items=_while_there(result.items, caller)), cursor, most)
+        items, rest = part_of(_while_there(result.items, caller), cursor, most)
         return {**result.head, "items": items}, rest
 
 

@@ -232,19 +232,16 @@ class Operation:
 
     def asked(self, given: Mapping[str, Any]) -> CallArguments:
         """The arguments of a call; CoreError names the first that is missing, not known, or not of its kind."""
-        known = {one.name: one for one in self.arguments}
+        asked: dict[str, Any] = {one.name: one.default for one in self.arguments}
         for name in given:
-            if name not in known:
-                listed = ", ".join(known)
+            if name not in asked:
+                listed = ", ".join(asked)
                 raise refuse("argument_unknown", name=str(name)[:60], known=listed)
-        asked: dict[str, Any] = {}
-        for name, one in known.items():
-            if given.get(name) is not None:
-                asked[name] = one.check(given[name])
+        for one in self.arguments:
+            if given.get(one.name) is not None:
+                asked[one.name] = one.check(given[one.name])
             elif one.required:
-                raise refuse("argument_missing", name=name)
-            else:
-                asked[name] = one.default
+                raise refuse("argument_missing", name=one.name)
         return CallArguments(asked)
 
     def call(self, given: Mapping[str, Any], caller: Caller) -> Result:
