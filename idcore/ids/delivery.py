@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -399,11 +399,14 @@ def _is_of_message(token: Token) -> bool:
 
 
 class DeliveryText:
-    """What a text says of deliveries, by line and id, as the text comes in pieces; so many claims are kept."""
+    """What a text says of deliveries, by line and id, as the text comes in pieces; so many claims are kept.
 
-    def __init__(self, most: int = 100_000) -> None:
+    `go_on` is called before each line: what it raises ends the work.
+    """
+
+    def __init__(self, most: int = 100_000, go_on: Callable[[], object] = bool) -> None:
         self.found: list[Delivery] = []
-        self._most = most
+        self._most, self._go_on = most, go_on
         self._reader, self._rest, self._number = DeliveryReader(), "", 0
         self._left = broken_lines.MOST
         self._places: dict[tuple[int, str], Delivery] = {}
@@ -418,6 +421,7 @@ class DeliveryText:
         for text in lines:
             if len(self.found) >= self._most:
                 return
+            self._go_on()
             self._number += 1
             self._keep(self._reader.line(self._number, text))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from functools import cached_property, partial
@@ -197,19 +197,28 @@ class Intake:
         return counts
 
 
-def read(sources: Sequence[tuple[str, str]], limit: int = LIMIT, case: Case = "strict") -> Intake:
-    """Finds and judges the ids of several texts, each with the name it came under."""
+def read(
+    sources: Sequence[tuple[str, str]],
+    limit: int = LIMIT,
+    case: Case = "strict",
+    go_on: Callable[[], object] = bool,
+) -> Intake:
+    """Finds and judges the ids of several texts, each with the name it came under.
+
+    `go_on` is called again and again: what it raises ends the work.
+    """
     items: list[FoundId] = []
     intake = Intake(texts=[name for name, _ in sources])
     named = 0
     word = len(sources) == 1 and not sources[0][0] and _WORD.fullmatch(sources[0][1].strip(" \t\r\n")) is not None
     for number, (name, text) in enumerate(sources):
-        intake.said[name] = said = DeliveryText(limit)
+        intake.said[name] = said = DeliveryText(limit, go_on)
         if not word:  # which says nothing of a delivery
             said.feed(text)
             said.close()
         logs = PastedLogs(text)
         for token in _tokens(text):
+            go_on()
             if len(items) >= limit:
                 intake.cut = True
                 break

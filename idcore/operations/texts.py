@@ -44,14 +44,15 @@ _TEXT, _NUMBER, _LIST = ("string", "null"), ("integer", "null"), ("array", "null
 _SIDES = {"first": "before", "second": "after"}
 
 
-def _read(text: str, case: Any, clock: Clock) -> tuple[Intake, Clock]:
-    """A text with its IDs, and a clock with what all its lines prove."""
-    text_intake = intake.read([("", text)], MOST_TEXT, case)
+def _read(text: str, asked: CallArguments, caller: Caller) -> tuple[Intake, Clock]:
+    """A text with its IDs, and a clock with what all its lines prove; CoreError once the caller has hung up."""
+    case, clock = case_of(asked["case"], asked["lookalikes"]), asked.clock(caller.ground)
+    text_intake = intake.read([("", text)], MOST_TEXT, case, caller.go_on)
     return text_intake, replace(clock, dates=intake.dates_of_found(text_intake.found, clock))
 
 
 def _decode(asked: CallArguments, caller: Caller) -> Result:
-    text_intake, clock = _read(asked["text"], case_of(asked["case"], asked["lookalikes"]), asked.clock(caller.ground))
+    text_intake, clock = _read(asked["text"], asked, caller)
     rows = intake.rows_of(text_intake, clock, Seeds())
     items = (item_of(row, asked.words) for row in rows)
     head = {"ids": len(text_intake.found), "rejected": len(text_intake.refused), "traces": list(text_intake.traces)}
@@ -60,7 +61,7 @@ def _decode(asked: CallArguments, caller: Caller) -> Result:
 
 def _explain(asked: CallArguments, caller: Caller) -> Result:
     words = asked.words
-    text_intake, clock = _read(asked["text"], case_of(asked["case"], asked["lookalikes"]), asked.clock(caller.ground))
+    text_intake, clock = _read(asked["text"], asked, caller)
     rows = intake.rows_of(text_intake, clock, Seeds())
     items = (
         item_of(row, words) | {"fields": _fields(one, words)} for one, row in zip(text_intake.items, rows, strict=True)
@@ -92,7 +93,8 @@ def _fields(one: intake.FoundId, words: Words) -> list[dict[str, Any]]:
 
 def _compare(asked: CallArguments, caller: Caller) -> Result:
     sides = [_side(asked, name, caller) for name in _SIDES]
-    comparison = compared.compare(compared.ComparisonQuery((sides[0],), (sides[1],), asked["case"] == "any"))
+    here = compared.ComparisonQuery((sides[0],), (sides[1],), asked["case"] == "any")
+    comparison = compared.compare(here, go_on=caller.go_on)
     words = asked.words
     problems = [{"input": name, "problem": words.error(problem)} for name, problem in comparison.problems]
     head = {"said": compared_texts.compared_sentence(comparison, words).replace("**", ""), "unread": problems}

@@ -77,17 +77,21 @@ def compare(
     problems: list[Unread] | None = None,
     exact: Exact | None = None,
     keep: Keep | None = None,
+    go_on: Callable[[], object] = bool,
 ) -> list[Difference]:
     """All producers, clients and brokers of two inputs, those with the most differences first.
 
     `told` gets every id that is in one input only, a few thousand at a time, with `before` or `after`. `exact` gets the
     same ids as numbers, all of one key at once, and whose they are. What cannot be read is named in `problems`. `keep`
     says of the side, the kind, the origin, the words of its key and values of ids, which of these are compared.
+    `go_on` is called for each piece of the inputs and for each part: what it raises ends the work.
     """
     unread = [] if problems is None else problems
     samples: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
-    facts_of_parts = (facts for _, facts in batches(_facts(before, after, any_case, unread, samples)))
-    differences = [row for facts in facts_of_parts for row in _of_parts(facts, samples, told, exact, keep)]
+    differences = list[Difference]()
+    for _, facts in batches(_facts(before, after, any_case, unread, samples, go_on)):
+        go_on()
+        differences += _of_parts(facts, samples, told, exact, keep)
     return sorted(differences, key=lambda row: (-(row.missing + row.new), row.kind, row.subject))
 
 
@@ -97,6 +101,7 @@ def _facts(
     any_case: bool,
     problems: list[Unread],
     samples: tuple[list[np.ndarray], list[np.ndarray]],
+    go_on: Callable[[], object],
 ) -> Iterator[Fact]:
     """The ids of both inputs, and what only looks like some; `samples` of each input are whole when all were read."""
     # Months date ids and do not distinguish them: any will do.
@@ -105,7 +110,8 @@ def _facts(
         files = list_files(paths)
         problems += [(file.shown, file.error) for file in files if file.error]
         for split in split_files(files, _SPLIT):
-            for fact in scan_task([split], months, "any" if any_case else "strict"):
+            for fact in scan_task([split], months, "any" if any_case else "strict", lambda *_: go_on()):
+                go_on()  # what it raises in the middle of a file ends that file alone
                 if fact.what in (What.IDS, What.SUSPECTS):
                     yield fact._replace(what=_OF_SECOND[fact.what]) if second else fact
                 elif fact.what == What.SUSPECTED:

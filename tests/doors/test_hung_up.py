@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,8 +19,13 @@ import uvicorn
 
 from idcore.__main__ import main
 from idcore.answers.lookup import store_folder
+from idcore.base import temporary
+from idcore.base.errors import CoreError
 from idcore.doors.calls import _rate
+from idcore.ids import delivery
 from idcore.operations import scans, texts
+from idcore.operations.model import Caller
+from idcore.operations.table import TABLE
 from idcore.policy import audit, metrics
 from idcore.rocketmq.store import StoreFolder
 from idcore.runs import background_run
@@ -152,6 +158,45 @@ def test_a_search_through_a_store_ends(
     with by(served, "journey", {"id": "no-such-key", "store": str(store)}):
         assert soon(lambda: len(read) > 20)
     assert soon(lambda: outcomes(door, "journey") == ["call_gone"])
+
+
+def test_a_long_text_is_not_read_to_its_end(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines, looked = "".join(f"sent {ID[:-4]}{number:04X}\n" for number in range(500)), 0
+    line = delivery.DeliveryReader.line
+
+    def hangs_up(self: Any, number: int, text: str) -> Any:
+        nonlocal looked
+        looked = number
+        return line(self, number, text)
+
+    monkeypatch.setattr(delivery.DeliveryReader, "line", hangs_up)
+    caller = replace(who(door), gone=lambda: looked > 20)
+    for name in ("decode", "explain_line"):
+        looked = 0
+        with pytest.raises(CoreError) as ended:
+            TABLE[name].call({"text": lines}, caller)
+        assert (ended.value.code, looked) == ("call_gone", 21), name
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_a_comparison_ends_and_leaves_no_folder(door: Door, most: int) -> None:
+    (door.open / "a.log").write_text("".join(f"sent {ID[:-4]}{number:04X}\n" for number in range(500)))
+    asked = list[int]()
+
+    def gone() -> bool:
+        asked.append(1)
+        return len(asked) >= most
+
+    given = {"first_path": str(door.open / "a.log"), "second_text": ID}
+    with pytest.raises(CoreError) as ended:
+        TABLE["compare"].call(given, replace(who(door), gone=gone))
+    assert ended.value.code == "call_gone" and len(asked) <= most + 1
+    assert not list(Path(temporary.own()).glob("compare-*"))
+
+
+def who(door: Door) -> Caller:
+    """Everybody of this machine."""
+    return door.entry.caller({"headers": [], "client": ("127.0.0.1", 1)})
 
 
 def test_a_search_ends_where_it_was(store: Path) -> None:

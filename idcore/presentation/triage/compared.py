@@ -7,7 +7,7 @@ import json
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -230,10 +230,14 @@ class OneSided:
 
 
 def compare(
-    here: ComparisonQuery, dating: Dating | None = None, runs: Runs | None = None, keep: Keep | None = None
+    here: ComparisonQuery,
+    dating: Dating | None = None,
+    runs: Runs | None = None,
+    keep: Keep | None = None,
+    go_on: Callable[[], object] = bool,
 ) -> Compared:
     """The answer of the core; of each side only so many ids are kept. With `dating` the ids get their times: of a
-    scan as that has them, of other inputs as both inputs together show them. `keep` chooses ids, as the core says."""
+    scan as that has them, of other inputs as both inputs together show them. `keep` and `go_on`: as the core says."""
     from idcore.scan import compare as core  # the kernels only where something is compared
 
     unread: list[tuple[str, CoreError]] = []
@@ -243,7 +247,7 @@ def compare(
         paths = _paths(here, Path(folder), names)
         tables = [] if dating is None else _tables_of(here, dating, paths, runs or Runs())
         rates = _Rates(Dates.of(tables), keep) if tables else None
-        rows = core.compare(paths[0], paths[1], here.any_case, None, unread, exact, rates or keep)
+        rows = core.compare(paths[0], paths[1], here.any_case, None, unread, exact, rates or keep, go_on)
         shown = tuple((names.get(path, path), problem) for path, problem in dict.fromkeys(unread))
         exact.found.sort(key=lambda found: (found[0][0], found[0][1] == "offset", -len(found[2]), found[0][2]))
         made = _with_ids(Compared(tuple(rows), {side: [] for side in SIDES}, shown), exact)
