@@ -106,11 +106,15 @@ def _facts(
     """The ids of both inputs, and what only looks like some; `samples` of each input are whole when all were read."""
     # Months date ids and do not distinguish them: any will do.
     months = np.array([[0, LONGEST_MONTH_MS - 1]], np.int64)
+
+    def moved(*_: int) -> None:
+        go_on()
+
     for second, paths in enumerate((before, after)):
         files = list_files(paths)
         problems += [(file.shown, file.error) for file in files if file.error]
         for split in split_files(files, _SPLIT):
-            for fact in scan_task([split], months, "any" if any_case else "strict", lambda *_: go_on()):
+            for fact in scan_task([split], months, "any" if any_case else "strict", moved):
                 go_on()  # what it raises in the middle of a file ends that file alone
                 if fact.what in (What.IDS, What.SUSPECTS):
                     yield fact._replace(what=_OF_SECOND[fact.what]) if second else fact
