@@ -12,7 +12,7 @@ USAGE = (2, "wrong usage")
 COMMON = (
     (1, "the system refused something, for example a file that cannot be written"),
     (70, "an internal error; please report it"),
-    (130, "ended by Ctrl-C"),
+    (130, "ended by Ctrl-C, SIGTERM or SIGHUP"),
     (141, "the reader of the output has gone, as after `| head`"),
 )
 

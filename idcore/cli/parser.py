@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from datetime import datetime, timedelta, tzinfo
 from importlib import import_module
 from pathlib import Path
@@ -16,12 +17,14 @@ from idcore.base.catalogue import languages
 from idcore.base.errors import CoreError
 from idcore.cli import epilogs
 from idcore.cli.complaint import program
+from idcore.cli.worker_thread import interruptible
 from idcore.ids.clock import machine_zone, parse_instant, parse_zone
 from idcore.ids.line_time import FIRST_YEAR
 from idcore.ids.model import refuse
 
 _SIZE = re.compile(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_OWN_SIGNALS = ("mcp", "serve", "session")  # what they do about SIGTERM and SIGHUP, they say themselves
 _SPAN = re.compile(r"(\d{1,6})([smhd])")
 _SPANS = {"s": timedelta(seconds=1), "m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 _ZONE_HELP = "producers' time zone where a line does not reveal it: IANA name or ±HH:MM (default: this machine's)"
@@ -557,9 +560,14 @@ def _run_follow(options: argparse.Namespace) -> int:
 
 
 def _later(module: str, function: str = "run") -> Callable[[argparse.Namespace], int]:
-    """A command whose module is imported when it runs: the others need not wait for what it needs."""
+    """A command whose module is imported when it runs: the others need not wait for what it needs.
+
+    Signals end it as Ctrl-C does, so that no folder of it stays.
+    """
 
     def run(options: argparse.Namespace) -> int:
-        return int(getattr(import_module(f"idcore.cli.{module}"), function)(options))
+        command = getattr(import_module(f"idcore.cli.{module}"), function)
+        with nullcontext() if module in _OWN_SIGNALS else interruptible():
+            return int(command(options))
 
     return run

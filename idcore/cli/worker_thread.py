@@ -19,9 +19,12 @@ def interruptible() -> Iterator[None]:
     """SIGTERM, and the SIGHUP of a terminal that is closed, end what is in the block as Ctrl-C does.
 
     By default each ends Python at once, without `atexit`: folders would stay. Where SIGHUP is ignored (`nohup`), it
-    stays so.
+    stays so. Only the main thread hears of signals.
     """
     global _swallowed
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     numbers = [each for each in ends if signal.getsignal(each) != signal.SIG_IGN]
     before = {number: signal.signal(number, _interrupt) for number in numbers}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -122,3 +124,34 @@ runpy.run_module("idcore", run_name="__main__")
 def test_a_thread_that_still_loads_a_library_says_nothing_at_the_end() -> None:
     ended = subprocess.run([sys.executable, "-W", "ignore", "-c", HALF], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
+COMPARES = """
+import sys, threading
+from idcore.__main__ import command
+from idcore.scan import compare
+
+def waits(*_):
+    print("begun", flush=True)
+    threading.Event().wait(60)
+    yield
+
+compare._facts = waits
+sys.argv = ["idcore", "compare", sys.argv[1], sys.argv[1]]
+command()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_comparison_leaves_no_folder(number: signal.Signals, tmp_path: Path) -> None:
+    log, temporary = tmp_path / "a.log", tmp_path / "temporary"
+    log.write_text("msgId=AC110001473C7D4991AD336AEA5703E0\n")
+    temporary.mkdir()
+    words = [sys.executable, "-c", COMPARES, str(log)]
+    environment = {**os.environ, "TMPDIR": str(temporary), "XDG_RUNTIME_DIR": str(tmp_path)}  # without a session
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as ended:
+        assert ended.stdout is not None and ended.stdout.readline() == b"begun\n"
+        assert list(temporary.iterdir())
+        ended.send_signal(number)
+        assert (ended.wait(TOO_LONG), ended.communicate()) == (130, (b"", b""))
+    assert not list(temporary.iterdir())
