@@ -162,6 +162,8 @@ def _engine(master: str, starting: jvm.Starting | None, settings: dict[str, str]
     try:
         place = starting.connection() if starting is not None else None
     except SparkError as error:
+        if error.code == "spark_ended":  # by this process, which is about to end: another Java would outlive it
+            raise
         LOG.warning("Spark's own scripts start Java: %s", error)
         place = None
     if starting is None or place is None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from idcore.spark import session
 from idcore.spark.health import SparkError
 from idcore.spark.start import jvm
 from tests.scan.conftest import java
@@ -101,6 +102,17 @@ def test_a_scan_whose_terminal_is_closed_leaves_no_process(tmp_path: Path) -> No
         os.close(master)
         assert command.wait(SECONDS) in INTERRUPTED, (folder / "told").read_text()
     until(lambda: not marked(folder), SECONDS)
+
+
+def test_after_the_end_no_other_java_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = jvm.java()
+    assert found is not None
+    starting = jvm.Starting(found.path)
+    starting.end()
+    monkeypatch.setattr("pyspark.SparkContext", lambda **_: pytest.fail("Spark's own scripts start Java"))
+    with pytest.raises(SparkError) as ended:
+        session._engine("local[1]", starting, {})
+    assert ended.value.code == "spark_ended"
 
 
 def test_a_server_that_ends_while_java_starts_waits_for_no_process_that_is_begun_later(

@@ -199,6 +199,8 @@ class Starting:
         """The file in which it says how to reach it; blocks until it is up."""
         while not os.path.exists(self._place):
             if self.process.poll() is not None:
+                if self._ended:
+                    raise SparkError("spark_ended")
                 raise SparkError(
                     "spark_start_said", {"why": f"exit status {self.process.returncode}", "said": self.said}
                 )
