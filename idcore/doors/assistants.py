@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import mcp_types as types
+from anyio.from_thread import check_cancelled
 from mcp.server import Server, ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
@@ -45,6 +47,8 @@ def server_of(caller_of: Callable[[Context], Caller]) -> Server[Any]:
         if asked.name not in TABLE:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {asked.name[:60]!r}")
         caller = caller_of(context)
+        gone = caller.gone
+        caller = replace(caller, gone=lambda: gone() or _is_cancelled())
         return await room.run(caller, _called, TABLE[asked.name], asked.arguments or {}, caller)
 
     async def list_prompts(_: Context, __: Any) -> types.ListPromptsResult:
@@ -98,6 +102,15 @@ def _caller_of(context: Context) -> Caller:
     assert context.request is not None, "it came by HTTP"
     caller: Caller = context.request.state.caller
     return caller
+
+
+def _is_cancelled() -> bool:
+    """Whether the client has cancelled the call that this thread works for, or has ended the connection."""
+    try:
+        check_cancelled()
+    except asyncio.CancelledError:
+        return True
+    return False
 
 
 def tool_of(one: Operation) -> types.Tool:

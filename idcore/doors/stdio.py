@@ -36,4 +36,9 @@ def serve(roots: Sequence[Path], bodies: bool, zone: tzinfo | None) -> None:
         try:
             anyio.run(run)
         finally:
-            jobs.discard_all()  # scans that are still at work, and Java
+            end()
+
+
+def end() -> None:
+    """Ends the scans that are still at work, and Java; what this process keeps for a while goes with them."""
+    jobs.discard_all()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -23,6 +26,7 @@ from mcp.client.streamable_http import streamable_http_client
 from idcore.__main__ import main
 from idcore.doors.assistants import MOST_BYTES, NOTICE, server_of, shortened
 from idcore.doors.prompts import PROMPTS
+from idcore.ids.delivery import DeliveryReader
 from idcore.operations.model import Caller, Ground
 from idcore.operations.table import TABLE
 from idcore.policy import metrics
@@ -136,6 +140,54 @@ def test_the_command_serves_text_files_and_stores_without_a_cluster(tmp_path: Pa
         assert problem(refused) == "not_allowed"
 
     with_stdio(talk, str(tmp_path / "a.log"))
+
+
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_command_and_its_folder(number: signal.Signals, tmp_path: Path) -> None:
+    """Nobody writes to its standard input any more, nor closes it."""
+    environment = {**os.environ, "IDCORE_NO_SPARK": "1", "TMPDIR": str(tmp_path)}
+    words = [sys.executable, "-m", "idcore", "mcp"]
+    with subprocess.Popen(
+        words, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as command:
+        assert command.stdin is not None and command.stdout is not None and command.stderr is not None
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
+        command.stdin.write(json.dumps(asked).encode() + b"\n")
+        command.stdin.flush()
+        assert json.loads(command.stdout.readline())["id"] == 1 and list(tmp_path.iterdir())
+        command.send_signal(number)
+        try:
+            assert command.wait(20) == 130
+        finally:
+            command.kill()
+        assert command.stderr.read() == b""
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_call_that_is_cancelled_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, looked, line = threading.Event(), list[int](), DeliveryReader.line
+
+    def slowly(self: Any, number: int, text: str) -> Any:
+        looked.append(number)
+        begun.set()
+        time.sleep(0.01)
+        return line(self, number, text)
+
+    monkeypatch.setattr(DeliveryReader, "line", slowly)
+    text = "".join(f"sent {ID[:-4]}{number:04X}\n" for number in range(5_000))
+
+    async def talk(client: Client) -> None:
+        call = asyncio.create_task(client.call_tool("decode", {"text": text}))
+        await asyncio.to_thread(begun.wait, 20)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    in_process(talk, tmp_path, "viewer")
+    assert len(looked) < 4_000
 
 
 def test_a_store_is_read_with_bodies_only_for_who_may_see_them(tmp_path: Path) -> None:
