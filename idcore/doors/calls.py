@@ -7,7 +7,7 @@ import logging
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
@@ -140,12 +140,17 @@ def operation_of(name: str) -> Operation:
 def call(
     operation: Operation, given: Mapping[str, Any], caller: Caller, door: str, cursor: str | None, most: int
 ) -> tuple[dict[str, Any], Iterator[Mapping[str, Any]]]:
-    """The first items of an answer with what is true of all, and the rest; anything but an answer is raised."""
+    """The first items of an answer with what is true of all, and the rest; anything but an answer is raised.
+
+    `left`: how many the rest is; None where they have to be counted.
+    """
     with counted(operation.name, caller, door):
         caller.go_on()  # it may have waited for its turn
         result = operation.call(given, caller)
         items, rest = part_of(_while_there(result.items, caller), cursor, most)
-        return {**result.head, "items": items}, rest
+        count = result.count if not isinstance(result.items, Sized) else len(result.items)
+        left = None if count is None else max(0, count - int(cursor or 0) - len(items))
+        return {**result.head, "items": items, "left": left}, rest
 
 
 @contextmanager
@@ -211,9 +216,11 @@ def _label(outcome: str) -> str:
     return outcome if outcome == "done" or words().has(f"error.{outcome}") else metrics.OTHER
 
 
-def next_of(cursor: str | None, taken: int, rest: Iterator[Any]) -> str | None:
-    """The cursor of what follows; None where nothing does."""
-    return None if next(rest, None) is None else str(int(cursor or 0) + taken)
+def next_of(cursor: str | None, taken: int, rest: Iterator[Any], left: int | None = None) -> dict[str, Any]:
+    """The cursor of what follows, None where nothing does; and how many items that are."""
+    if next(rest, None) is None:
+        return {"next": None, "left": 0}
+    return {"next": str(int(cursor or 0) + taken), "left": left or 1 + sum(1 for _ in rest)}
 
 
 def limit_of(text: str | None) -> int:

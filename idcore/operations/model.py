@@ -112,10 +112,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """An answer: its items one after the other as they come, and what is true of all of them."""
+    """An answer: its items one after the other as they come, what is true of all of them, and how many they are.
+
+    Without a number they are counted as they come.
+    """
 
     items: Iterable[Mapping[str, Any]]
     head: Mapping[str, Any] = field(default_factory=dict)
+    count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +282,9 @@ class Operation:
         schema["properties"] |= {
             "items": {"type": "array", "items": self.item_schema},
             "next": {"type": ["string", "null"], "description": "the cursor of the next part; null at the end"},
+            "left": {"type": "integer", "description": "how many items come behind this part"},
         }
-        return schema | {"required": ["items", "next"]}
+        return schema | {"required": ["items", "next", "left"]}
 
 
 def _object(fields: Iterable[Field]) -> dict[str, Any]:

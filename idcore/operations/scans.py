@@ -35,6 +35,7 @@ from idcore.operations.model import (
 )
 from idcore.operations.starting import Input, begin
 from idcore.operations.texts import TEXT
+from idcore.policy import limits
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage import (
     find_anything,
@@ -199,7 +200,7 @@ def _findings(asked: CallArguments, caller: Caller) -> Result:
         finding_texts.item_of(int(number), row, lang)
         for number, row in zip(chosen.index, chosen.to_dict("records"), strict=True)
     )
-    return Result(items, head)
+    return Result(items, head, len(chosen))
 
 
 def allowed_for(run: Run, caller: Caller) -> Allowed:
@@ -250,7 +251,7 @@ def _lines(asked: CallArguments, caller: Caller) -> Result:
 
     rows = line_texts.taken(index, chosen.rows, allowed, assumed)
     items = (row | {"certainty": "certain", "disproof": asked.words("wrong_if.line")} for row in rows)
-    return Result(items, {"lines": len(chosen)})
+    return Result(items, {"lines": len(chosen)}, min(len(chosen), limits.figure("download_rows")))
 
 
 def _find(asked: CallArguments, caller: Caller) -> Result:

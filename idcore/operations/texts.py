@@ -56,7 +56,7 @@ def _decode(asked: CallArguments, caller: Caller) -> Result:
     rows = intake.rows_of(text_intake, clock, Seeds())
     items = (item_of(row, asked.words) for row in rows)
     head = {"ids": len(text_intake.found), "rejected": len(text_intake.refused), "traces": list(text_intake.traces)}
-    return Result(items, head)
+    return Result(items, head, len(text_intake.items))
 
 
 def _explain(asked: CallArguments, caller: Caller) -> Result:
@@ -72,7 +72,7 @@ def _explain(asked: CallArguments, caller: Caller) -> Result:
         time=lambda ms: from_ms(ms, clock.zone).isoformat(" ", "milliseconds"),
     )
     deliveries = [{"id": name, "texts": texts} for name, texts in said]
-    return Result(items, {"deliveries": deliveries, "traces": list(text_intake.traces)})
+    return Result(items, {"deliveries": deliveries, "traces": list(text_intake.traces)}, len(text_intake.items))
 
 
 def _fields(one: intake.FoundId, words: Words) -> list[dict[str, Any]]:
@@ -98,7 +98,7 @@ def _compare(asked: CallArguments, caller: Caller) -> Result:
     words = asked.words
     problems = [{"input": name, "problem": words.error(problem)} for name, problem in comparison.problems]
     head = {"said": compared_texts.compared_sentence(comparison, words).replace("**", ""), "unread": problems}
-    return Result(comparison_items(comparison.rows, not comparison.problems, words), head)
+    return Result(comparison_items(comparison.rows, not comparison.problems, words), head, len(comparison.rows))
 
 
 def comparison_items(rows: Iterable[Difference], complete: bool, words: Words) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,14 +25,15 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from idcore.__main__ import main
-from idcore.doors.assistants import MOST_BYTES, NOTICE, server_of, shortened
+from idcore.doors.assistants import MOST_BYTES, NOTICE, _called, server_of, shortened
 from idcore.doors.prompts import PROMPTS
 from idcore.ids.delivery import DeliveryReader
-from idcore.operations.model import Caller, Ground
+from idcore.operations.model import Caller, Ground, Result
 from idcore.operations.table import TABLE
 from idcore.policy import metrics
 from idcore.policy.access import PERMISSIONS, Visitor
 from idcore.policy.audit import Actor
+from idcore.runs.runs import Runs
 from tests.doors.conftest import ID, PEOPLE, Door
 from tests.doors.test_api import ALSO, GIVEN
 from tests.source_code import ROOT
@@ -229,6 +231,7 @@ def test_a_long_answer_is_cut_and_goes_on(door: Door, served: Callable[[Any], st
             found = answer(await client.call_tool("decode", {"text": text} | ({"cursor": cursor} if cursor else {})))
             assert len(json.dumps(found["items"]).encode()) < 2 * MOST_BYTES
             seen += [row["text"] for row in found["items"]]
+            assert found["left"] == 120 - len(seen)
             if (cursor := found["next"]) is None:
                 break
         assert seen == text.splitlines()
@@ -240,6 +243,39 @@ def test_an_item_that_is_too_large_alone_is_shortened() -> None:
     item = {"id": "x", "copies": [{"text": "a" * 5_000}] * 500, "disproof": "d"}
     made, cut = shortened(item)
     assert len(json.dumps(made)) <= MOST_BYTES and made["disproof"] == "d" and cut[0] == "copies"
+    made, cut = shortened({"id": "x", "properties": {f"key{number}": "v" for number in range(9_000)}})
+    assert len(json.dumps(made)) <= MOST_BYTES and cut == ["properties"] and made["properties"]["key0"] == "v"
+
+
+def test_what_is_true_of_a_whole_answer_is_cut_too(door: Door) -> None:
+    """No cursor leads to more of it."""
+    caller = door.entry.caller({"headers": [], "client": ("127.0.0.1", 1)})
+    items = [{"text": "x" * 900}] * 100
+    operation = replace(
+        TABLE["decode"], run=lambda *_: Result(iter(items), {"ids": 1, "traces": ["a" * 32] * 5_000}, 100)
+    )
+    found = answer(_called(operation, {"text": ID}, caller))
+    assert len(json.dumps(found)) < 1.5 * MOST_BYTES and found["ids"] == 1
+    assert found["traces"] == ["a" * 32] * 50 and found["cut"] == ["traces"]
+    assert found["left"] == 100 - len(found["items"]) and found["next"] == str(len(found["items"]))
+
+
+def test_every_answer_says_how_many_items_are_left(tmp_path: Path) -> None:
+    """Also of a list whose items are counted as they come."""
+    runs = Runs(tmp_path / "runs")
+    for number in range(100):
+        runs.create(f"a scan with a long name {number:03} {'x' * 200}")
+
+    async def talk(client: Client) -> None:
+        seen, cursor = 0, "0"
+        while cursor is not None:
+            found = answer(await client.call_tool("scans", {"cursor": cursor}))
+            seen += len(found["items"])
+            cursor = found["next"]
+            assert found["items"] and found["left"] == 100 - seen
+        assert seen == 100
+
+    in_process(talk, tmp_path, "viewer", "admin")
 
 
 def test_a_value_of_a_prompt_is_never_filled_in_itself() -> None:
