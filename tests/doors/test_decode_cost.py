@@ -18,8 +18,8 @@ MOST = 440  # 405 with Python 3.11; each is some 0.7 µs
 def test_a_call_of_decode_is_few_calls_of_functions(tmp_path, monkeypatch):
     monkeypatch.setenv("IDCORE_CALLS_VISITOR", "off")
     entrance, body, answers = Entrance(), json.dumps({"text": ID, "zone": "+08:00"}).encode(), []
-    app = LoginCookie(Door(tmp_path, entrance).app, lambda: entrance, lambda: LogIns(tmp_path), lambda: "/")
-    app = FrontDoor(app, tuple, lambda: "/", lambda: None, lambda: tmp_path)
+    inner = LoginCookie(Door(tmp_path, entrance).app, lambda: entrance, lambda: LogIns(tmp_path), lambda: "/")
+    app = FrontDoor(inner, tuple, lambda: "/", lambda: None, lambda: tmp_path)
     headers = [(b"host", b"127.0.0.1:8501"), (b"content-type", b"application/json")]
     scope = {"type": "http", "method": "POST", "path": "/api/v1/decode", "query_string": b"", "headers": headers}
     scope |= {"client": ("127.0.0.1", 40_000), "server": ("127.0.0.1", 8501)}
