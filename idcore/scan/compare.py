@@ -69,6 +69,21 @@ class Difference:
         return self.after - self.both
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is compared, and for how long.
+
+    `keep` says of the side, the kind, the origin, the words of its key and values of ids, which of these are compared.
+    `go_on` is called for each piece of the inputs and for each part: what it raises ends the work.
+    """
+
+    keep: Keep | None = None
+    go_on: Callable[[], object] = bool
+
+
+EVERYTHING = Bounds()
+
+
 def compare(
     before: Sequence[str],
     after: Sequence[str],
@@ -76,22 +91,19 @@ def compare(
     told: OneSided | None = None,
     problems: list[Unread] | None = None,
     exact: Exact | None = None,
-    keep: Keep | None = None,
-    go_on: Callable[[], object] = bool,
+    bounds: Bounds = EVERYTHING,
 ) -> list[Difference]:
     """All producers, clients and brokers of two inputs, those with the most differences first.
 
     `told` gets every id that is in one input only, a few thousand at a time, with `before` or `after`. `exact` gets the
-    same ids as numbers, all of one key at once, and whose they are. What cannot be read is named in `problems`. `keep`
-    says of the side, the kind, the origin, the words of its key and values of ids, which of these are compared.
-    `go_on` is called for each piece of the inputs and for each part: what it raises ends the work.
+    same ids as numbers, all of one key at once, and whose they are. What cannot be read is named in `problems`.
     """
     unread = [] if problems is None else problems
     samples: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     differences = list[Difference]()
-    for _, facts in batches(_facts(before, after, any_case, unread, samples, go_on)):
-        go_on()
-        differences += _of_parts(facts, samples, told, exact, keep)
+    for _, facts in batches(_facts(before, after, any_case, unread, samples, bounds.go_on)):
+        bounds.go_on()
+        differences += _of_parts(facts, samples, told, exact, bounds.keep)
     return sorted(differences, key=lambda row: (-(row.missing + row.new), row.kind, row.subject))
 
 

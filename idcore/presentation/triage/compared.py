@@ -247,7 +247,7 @@ def compare(
         paths = _paths(here, Path(folder), names)
         tables = [] if dating is None else _tables_of(here, dating, paths, runs or Runs())
         rates = _Rates(Dates.of(tables), keep) if tables else None
-        rows = core.compare(paths[0], paths[1], here.any_case, None, unread, exact, rates or keep, go_on)
+        rows = core.compare(paths[0], paths[1], here.any_case, None, unread, exact, core.Bounds(rates or keep, go_on))
         shown = tuple((names.get(path, path), problem) for path, problem in dict.fromkeys(unread))
         exact.found.sort(key=lambda found: (found[0][0], found[0][1] == "offset", -len(found[2]), found[0][2]))
         made = _with_ids(Compared(tuple(rows), {side: [] for side in SIDES}, shown), exact)
