@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import Any
 
 import mcp_types as types
+from anyio import NoEventLoopError
 from anyio.from_thread import check_cancelled
 from mcp.server import Server, ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -111,6 +112,8 @@ def _is_cancelled() -> bool:
         check_cancelled()
     except asyncio.CancelledError:
         return True
+    except NoEventLoopError:  # a thread that the work has begun itself: the thread of the call asks as well
+        return False
     return False
 
 
@@ -122,7 +125,7 @@ def tool_of(one: Operation) -> types.Tool:
     hints = types.ToolAnnotations(
         read_only_hint=not one.begins, destructive_hint=False, idempotent_hint=not one.begins, open_world_hint=False
     )
-    size = f"An answer has at most {MOST_BYTES:,} bytes of items; `next` is the cursor of more, `left` how many."
+    size = f"An answer has at most {MOST_BYTES:,} bytes of items; `next` is the cursor of more, `remaining` how many."
     return types.Tool(
         name=one.name,
         description=f"{one.summary} {size}",
@@ -146,7 +149,7 @@ def _called(operation: Operation, given: Mapping[str, Any], caller: Caller) -> t
             cursor = "?"  # which is refused as every other wrong one
         asked = {name: value for name, value in given.items() if name != "cursor"}
         answer, rest = call(operation, asked, caller, "mcp", cursor, 1)
-        items, left = answer.pop("items"), answer.pop("left")
+        items, left = answer.pop("items"), answer.pop("remaining")
         answer, cut = shortened(answer, MOST_BYTES // 4)
         every = None if left is None else len(items) + left
         answer |= _filled(chain(items, rest), cursor, every, cut)

@@ -142,7 +142,7 @@ def call(
 ) -> tuple[dict[str, Any], Iterator[Mapping[str, Any]]]:
     """The first items of an answer with what is true of all, and the rest; anything but an answer is raised.
 
-    `left`: how many the rest is; None where they have to be counted.
+    `remaining`: how many the rest is; None where they have to be counted.
     """
     with counted(operation.name, caller, door):
         caller.go_on()  # it may have waited for its turn
@@ -150,7 +150,7 @@ def call(
         items, rest = part_of(_while_there(result.items, caller), cursor, most)
         count = result.count if not isinstance(result.items, Sized) else len(result.items)
         left = None if count is None else max(0, count - int(cursor or 0) - len(items))
-        return {**result.head, "items": items, "left": left}, rest
+        return {**result.head, "items": items, "remaining": left}, rest
 
 
 @contextmanager
@@ -219,8 +219,8 @@ def _label(outcome: str) -> str:
 def next_of(cursor: str | None, taken: int, rest: Iterator[Any], left: int | None = None) -> dict[str, Any]:
     """The cursor of what follows, None where nothing does; and how many items that are."""
     if next(rest, None) is None:
-        return {"next": None, "left": 0}
-    return {"next": str(int(cursor or 0) + taken), "left": left or 1 + sum(1 for _ in rest)}
+        return {"next": None, "remaining": 0}
+    return {"next": str(int(cursor or 0) + taken), "remaining": left or 1 + sum(1 for _ in rest)}
 
 
 def limit_of(text: str | None) -> int:

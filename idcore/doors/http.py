@@ -200,7 +200,7 @@ class Api:
 
 def _part(operation: Operation, given: Mapping[str, Any], caller: Caller, cursor: str | None, most: int) -> bytes:
     answer, rest = call(operation, given, caller, "api", cursor, most)
-    answer |= next_of(cursor, len(answer["items"]), rest, answer["left"])
+    answer |= next_of(cursor, len(answer["items"]), rest, answer["remaining"])
     return json_text(answer, default=str).encode()
 
 

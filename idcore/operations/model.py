@@ -282,9 +282,9 @@ class Operation:
         schema["properties"] |= {
             "items": {"type": "array", "items": self.item_schema},
             "next": {"type": ["string", "null"], "description": "the cursor of the next part; null at the end"},
-            "left": {"type": "integer", "description": "how many items come behind this part"},
+            "remaining": {"type": "integer", "description": "how many items come behind this part"},
         }
-        return schema | {"required": ["items", "next", "left"]}
+        return schema | {"required": ["items", "next", "remaining"]}
 
 
 def _object(fields: Iterable[Field]) -> dict[str, Any]:

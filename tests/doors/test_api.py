@@ -47,7 +47,7 @@ def test_an_answer_comes_in_parts_and_as_lines(door: Door) -> None:
     first = door.post("decode?limit=100", {"text": text}).json()
     second = door.post(f"decode?limit=200&cursor={first['next']}", {"text": text}).json()
     assert (len(first["items"]), first["next"], len(second["items"]), second["next"]) == (100, "100", 150, None)
-    assert (first["left"], second["left"]) == (150, 0)
+    assert (first["remaining"], second["remaining"]) == (150, 0)
     lines = door.post("decode", {"text": text}, headers={"accept": "application/x-ndjson"})
     assert lines.headers["content-type"].startswith("application/x-ndjson")
     assert [json.loads(line) for line in lines.text.splitlines()] == first["items"] + second["items"]

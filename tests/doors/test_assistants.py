@@ -231,7 +231,7 @@ def test_a_long_answer_is_cut_and_goes_on(door: Door, served: Callable[[Any], st
             found = answer(await client.call_tool("decode", {"text": text} | ({"cursor": cursor} if cursor else {})))
             assert len(json.dumps(found["items"]).encode()) < 2 * MOST_BYTES
             seen += [row["text"] for row in found["items"]]
-            assert found["left"] == 120 - len(seen)
+            assert found["remaining"] == 120 - len(seen)
             if (cursor := found["next"]) is None:
                 break
         assert seen == text.splitlines()
@@ -257,7 +257,7 @@ def test_what_is_true_of_a_whole_answer_is_cut_too(door: Door) -> None:
     found = answer(_called(operation, {"text": ID}, caller))
     assert len(json.dumps(found)) < 1.5 * MOST_BYTES and found["ids"] == 1
     assert found["traces"] == ["a" * 32] * 50 and found["cut"] == ["traces"]
-    assert found["left"] == 100 - len(found["items"]) and found["next"] == str(len(found["items"]))
+    assert found["remaining"] == 100 - len(found["items"]) and found["next"] == str(len(found["items"]))
 
 
 def test_every_answer_says_how_many_items_are_left(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_every_answer_says_how_many_items_are_left(tmp_path: Path) -> None:
             found = answer(await client.call_tool("scans", {"cursor": cursor}))
             seen += len(found["items"])
             cursor = found["next"]
-            assert found["items"] and found["left"] == 100 - seen
+            assert found["items"] and found["remaining"] == 100 - seen
         assert seen == 100
 
     in_process(talk, tmp_path, "viewer", "admin")

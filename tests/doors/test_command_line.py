@@ -116,10 +116,10 @@ def test_dead_letters(door: Door, store: Path) -> None:
     for group in [*groups, "nobody"]:
         answered = door.call("dead_letters", group=group, store=str(store), most=1000, **CLOCK)
         (row,) = told("view", "--store", str(store), "--dead-letters", group, *ZONE)
-        assert row == {name: value for name, value in answered.items() if name not in ("items", "next", "left")} | {
-            "copies": answered["items"]
-        }
-        assert answered.keys() - {"items", "next", "left"} == {key.name for key in TABLE["dead_letters"].head}
+        assert row == {
+            name: value for name, value in answered.items() if name not in ("items", "next", "remaining")
+        } | {"copies": answered["items"]}
+        assert answered.keys() - {"items", "next", "remaining"} == {key.name for key in TABLE["dead_letters"].head}
     assert groups, "the real store has dead letters"
 
 
