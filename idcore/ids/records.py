@@ -39,7 +39,6 @@ from idcore.ids.tokens import Token
 REACH = 8_192  # bytes, in front of the line of an ID and behind it, in which its record may be
 MOST_LINES = 16  # on each side that may have a time
 _BLANK = "".join(map(chr, range(33)))
-_OTHER = "-"  # a line without a time
 _FIELD = re.compile(r"[g-zG-Z]")  # a letter that no hex digit is: such a line is more than IDs of a list
 _ID = re.compile(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
 _STRINGS = re.compile(r'"(?:[^"\\\n]|\\.)*"')
@@ -495,11 +494,6 @@ def _is_row(line: str) -> bool:
     return line.startswith(("*", "-[")) and _ROW.fullmatch(line) is not None
 
 
-def _is_mark(line: str) -> bool:
-    """Whether a line without a time may say where a record or an object begins or ends, or what a column has."""
-    return "<" in line or _BRACKETS.search(line) is not None or STORE_HEAD.fullmatch(line) is not None or _is_row(line)
-
-
 def nearest(lines: Iterable[str]) -> NearLines:
     """Of the lines on one side, nearest first, those that may have a time: to a blank one, then to two, or a row."""
     own: list[str] = []
@@ -523,7 +517,7 @@ def nearest(lines: Iterable[str]) -> NearLines:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line that may have a time, or is blank; in bytes, where it is."""
+    """A line; in bytes, where it is."""
 
     begin: int
     end: int
@@ -546,16 +540,6 @@ def _is_dated(token: Token) -> bool:
     return token.born_ms is not None or token.prefix_time is not None
 
 
-def _texts(lines: Iterable[_Line]) -> Iterator[str]:
-    """Texts of lines; between two that are no neighbours another, as there is in the text."""
-    last = None
-    for line in lines:
-        if last is not None and line.begin != last.end + 1 and last.begin != line.end + 1:
-            yield _OTHER
-        yield line.text
-        last = line
-
-
 class Records:
     """The lines of a text as they pass. Tokens come back in order, those without a time with that of their record."""
 
@@ -574,11 +558,10 @@ class Records:
         self._confirm(begin, size)
         is_blank = not line.strip(_BLANK)
         is_end, self._was_blank = is_blank and self._was_blank, is_blank
-        if is_blank or may_be_dated(line) or _is_mark(line):
-            self._lines.append(_Line(begin, end, line))
-            oldest = (self._held[0].begin if self._held else begin) - REACH
-            while self._lines[0].begin < oldest:
-                self._lines.popleft()
+        self._lines.append(_Line(begin, end, line))
+        oldest = (self._held[0].begin if self._held else begin) - REACH
+        while self._lines[0].begin < oldest:
+            self._lines.popleft()
         while self._held and (is_end or self._held[0].elapsed is None or self._held[0].end + REACH < end):
             yield from self._settled(self._held.popleft())
         if not tokens:
@@ -617,8 +600,8 @@ class Records:
             yield from held.tokens
             return
         low, high = held.begin - REACH, held.end + REACH
-        before = list(_texts(one for one in reversed(self._lines) if low <= one.begin < held.begin))
-        behind = list(_texts(one for one in self._lines if held.end < one.begin and one.end <= high))
+        before = [one.text for one in reversed(self._lines) if low <= one.begin < held.begin]
+        behind = [one.text for one in self._lines if held.end < one.begin and one.end <= high]
         own = held.tokens[0].named_day
         if held.is_cell:
             said = cell_hint(before, behind, held.elapsed)

@@ -11,13 +11,16 @@ from tests.scan.logs_of_dates import elapsed_in
 EAST = timezone(timedelta(hours=8))
 
 
-def records(seed: int, count: int = 130) -> Log:
-    """Records with their time in front, behind, far away, or of another record; traces, lists and blanks between."""
+def records(seed: int, count: int = 130, days: int = 5) -> Log:
+    """Records with their time in front, behind, far away, or of another record; traces, lists and blanks between.
+
+    Some are so many days older than those around them.
+    """
     r = random.Random(seed)
     begun = datetime(2026, 1, 31, 12, tzinfo=UTC) + timedelta(hours=r.randrange(-3, 30))
     made: list[str] = []
     for number in range(count):
-        sent = begun + timedelta(days=-r.choice((0, 0, 0, 5)), seconds=number * 633, milliseconds=r.randrange(1000))
+        sent = begun + timedelta(days=-r.choice((0, 0, 0, days)), seconds=number * 633, milliseconds=r.randrange(1000))
         pid = r.randrange(1, 9)
         one = uniq(0x0A000001 + pid % 2, pid, JAVA, elapsed_in(sent, (480, 0, 345)[pid % 3]), number)
         where = offset(0x0B000001 + pid % 2, 10911, number * 1000)
