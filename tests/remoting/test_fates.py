@@ -217,7 +217,7 @@ def reached(cluster: Cluster) -> Verdict:
     profile = Profile("fake", name_servers(str(cluster.server.address)), limits=Limits(2, 2, reach_clients=True))
     pace = Pace(lambda: NOW_MS, lambda seconds: None)
     with (service := LookupService(Remote(profile), lambda: Moment(NOW, UTC), pace=pace)).cluster:
-        (verdict,) = service.one(UNIQ, "Orders", fate=True, reach=True).fate or ()
+        (verdict,) = service.one(UNIQ, "Orders", fate=True, alone=True).fate or ()
     return verdict
 
 

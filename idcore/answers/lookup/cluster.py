@@ -113,16 +113,16 @@ class LookupService:
         TooManyLookups where the user's limit is used up; then nobody was asked for these. NotRecorded where the audit
         log cannot be written: then nothing is shown. Once `stop` is true no further id is asked about.
         """
-        waiting, reach, before = iter(ids), True, dict[str, Answer]()
+        waiting, alone, before = iter(ids), True, dict[str, Answer]()
         while not stop() and (part := list(islice(waiting, IDS_AT_ONCE))):
-            reach = reach and len(part) == 1
-            one = partial(self.one, topic=topic, progress=progress, fate=fate, trace=trace, reach=reach)
+            alone = alone and len(part) == 1
+            one = partial(self.one, topic=topic, progress=progress, fate=fate, trace=trace, alone=alone)
             answers = dict[str, Answer]()  # of this part, for the next: lines of a log repeat an id soon
             for answer in self._look_up(part, user, one, stop, before):
                 if answer.id not in before and answer.reason not in NO_VERDICT:
                     answers[answer.id] = answer
                 yield answer
-            reach, before = False, answers
+            alone, before = False, answers
 
     def judge(self, part: Sequence[str], topic: str | None, user: str, stop: Stop) -> Iterator[Answer]:
         """One answer with verdicts for each id of a part of a list. It never asks clients."""
@@ -197,7 +197,7 @@ class LookupService:
         progress: Progress | None = None,
         fate: bool = False,
         trace: bool = False,
-        reach: bool = False,
+        alone: bool = False,
     ) -> Answer:
         """The answer for one id; an error on the way becomes part of it."""
         notes = Notes(self.cluster)
@@ -237,7 +237,7 @@ class LookupService:
             traced = traces.look(self.cluster, msg_ids, named, copies, look_up.trace_begin(copies))
             notes.asked |= dict.fromkeys(traced.asked)
         attempts = traced.message_trace.attempts if traced is not None else ()
-        verdicts = self._fate(copies, notes, attempts, reach) if fate else None
+        verdicts = self._fate(copies, notes, attempts, alone) if fate else None
         who = self._who(text, copies, notes, verdicts or ())
         seen = tuple(notes.evidence), tuple(notes.asked)
         return Answer(text, copies, reason or None, *seen, trace=traced, fate=verdicts, who=who)
@@ -270,10 +270,10 @@ class LookupService:
         return seen
 
     def _fate(
-        self, copies: Sequence[Copy], notes: Notes, attempts: Sequence[Attempt], reach: bool
+        self, copies: Sequence[Copy], notes: Notes, attempts: Sequence[Attempt], alone: bool
     ) -> tuple[Verdict, ...]:
         try:
-            return judge_groups(copies, notes, self._pace, self._answer_cache, attempts, reach)
+            return judge_groups(copies, notes, self._pace, self._answer_cache, attempts, alone)
         except RemotingError as problem:
             notes.fail(problem)  # the message is there, even if nothing is known of its groups
             return ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from idcore.answers.fate import Blocker, Group, GroupCopy, JudgedRecord, Observation, Verdict, judge
@@ -24,6 +25,7 @@ from idcore.answers.lookup.group_evidence import (
 )
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.notes import Notes
+from idcore.answers.lookup.popped import read as read_popped
 from idcore.answers.lookup.topic_brokers import (
     Pace,
     TopicBrokers,
@@ -64,6 +66,7 @@ from idcore.rocketmq.remoting.requests import (
     Request,
     View,
 )
+from idcore.rocketmq.store.pop_records import PopRecord, PopRecords
 
 # From so many groups on one answer with all offsets of a broker is less than one question for each.
 _MANY_GROUPS = 64
@@ -93,11 +96,12 @@ def judge_groups(
     pace: Pace,
     cache: AnswerCache,
     attempts: Sequence[Attempt] = (),
-    reach: bool = False,
+    alone: bool = False,
 ) -> tuple[Verdict, ...]:
     """The verdict of every group on every record that consumers could get; `attempts` are those of the trace.
 
-    With `reach` clients that may have a record in memory are asked themselves, where the profile permits it.
+    `alone`: no other id is asked about. Then brokers are asked what they wrote of POP groups, and clients that may have
+    a record in memory what they say themselves, where the profile permits it.
     """
     verdicts: list[Verdict] = []
     for message in records_by_topic(copies, notes.add, _siblings(copies, notes)):
@@ -111,8 +115,7 @@ def judge_groups(
             if (group := group_of(copy.record, [message.topic]))
             and any(is_copy_of(copy.record, one.record, message.origins) for one in message.copies)
         }
-        may_reach = reach and notes.cluster.profile.limits.reach_clients
-        verdicts += _Fates(message, notes, pace, cache, proved, groups, may_reach).run()
+        verdicts += _Fates(message, notes, pace, cache, proved, groups, alone).run()
     return tuple(verdicts)
 
 
@@ -172,10 +175,11 @@ class _Fates(TopicBrokers):
         cache: AnswerCache,
         attempts: Sequence[Attempt],
         groups: Collection[str],
-        reach: bool,
+        alone: bool,
     ) -> None:
         super().__init__(message.topic, notes, pace, cache, [copy.broker for copy in message.copies])
-        self.message, self.attempts, self.reach = message, attempts, reach
+        self.message, self.attempts, self.alone = message, attempts, alone
+        self.reach = alone and notes.cluster.profile.limits.reach_clients
         self.known_groups |= set(groups)
         self.readers: Sequence[str] = ()
         self.clients: dict[str, list[tuple[str, str, ConnectedClient]]] = {}
@@ -212,6 +216,8 @@ class _Fates(TopicBrokers):
         copies, complete = self._copies(groups, wanted)
         progress = self._progress(copies, passed)
         calls = calls_of(self.attempts, self.records[0][0].uniq_id, self.readers)
+        popped = self._popped(connections)
+        held = [_held(popped, each.broker, each.record, each.group) for each in copies]
         collected = {}
         for place, (record, broker) in enumerate(self.records):
             judged = self._judged(record, broker)
@@ -225,15 +231,28 @@ class _Fates(TopicBrokers):
                     can_broadcast=Observation(config.value and config.value.can_broadcast, config.at_ms),
                     can_retry=Observation(config.value and config.value.can_retry, config.at_ms),
                     copies=tuple(
-                        replace(progress[at], shared=self.message.is_shared(each.record))
+                        replace(progress[at], shared=self.message.is_shared(each.record), held=held[at])
                         for at, each in enumerate(copies)
                         if each.group == group and is_copy_of(each.record, record, self.message.origins)
                     ),
                     copies_complete=group in complete,
                     attempts=calls.get(group, ()),
+                    held=_held(popped, broker, record, group),
                 )
                 collected[place, group] = judged, self._with_pull_offset(self._with_kind(known, broker), record, broker)
         return collected
+
+    def _popped(self, connections: Mapping[str, Observation[Consumers]]) -> dict[str, PopRecords]:
+        """What each broker wrote of its POP groups since it stored the message: many questions, so for one id alone."""
+        popped: dict[str, PopRecords] = {}
+        if not self.alone or not any(each.value is not None and each.value.pops for each in connections.values()):
+            return popped
+        for broker in dict.fromkeys(broker for _, broker in self.records):
+            if self.versions.get(broker, "").startswith("V5"):
+                stored_ms = min(record.store_timestamp for record, of in self.records if of == broker)
+                now_ms = self.pace.now_ms() + self.ahead_ms.get(broker, 0)
+                popped[broker] = read_popped(partial(self._ask, broker), stored_ms, now_ms)
+        return popped
 
     def _with_kind(self, group: Group, broker: str) -> Group:
         """Whether it was one of push clients, where a trace of a client that has gone has to tell that from a poll."""
@@ -608,6 +627,12 @@ def _since_begin(group: Group, state: ClientState | None, topic: str) -> Group:
         return group
     fixed = replace(consumers.filter, since_ms=state.began_ms, of_last_request=False)
     return replace(group, consumers=replace(group.consumers, value=replace(consumers, filter=fixed)))
+
+
+def _held(popped: Mapping[str, PopRecords], broker: str, record: Record, group: str) -> PopRecord | None:
+    """What a broker wrote of a message, or its copy, that a POP group was handed."""
+    of_group = popped.get(broker, {}).get((record.topic, group), {})
+    return of_group.get(record.queue_id, {}).get(record.queue_offset)
 
 
 def _pulled(stats: Observation[Sequence[QueueProgress]], topic: str, queue: int) -> Observation[int]:

@@ -30,7 +30,7 @@ MOST_UNITS = 20_000  # the newest of the timer wheel
 MOST_REVIVED = 2_000  # and of all revive queues, for what is in no wheel
 MOST_OFFSETS = 400_000  # of messages in each of these two: a body may name thousands
 _CHECKPOINT, _ACK, _BATCH_ACK = "ck", "ack", "bAck"  # their tags (PopAckConstants)
-_KINDS = {tags_code(tag): tag for tag in (_CHECKPOINT, _ACK, _BATCH_ACK)}
+KINDS = {tags_code(tag): tag for tag in (_CHECKPOINT, _ACK, _BATCH_ACK)}
 _MOST_HANDED = 127  # by one checkpoint, which counts them in a signed byte
 _MOST_ACKED = 4_096
 _MOST_BETWEEN, _MOST_BETWEEN_OF_ONE = 500_000, 16_384
@@ -255,8 +255,8 @@ def _records(log: CommitLog, queue: ConsumeQueue, begin: int) -> Iterator[_Writt
         before = max(before, offset) if offset < end else before
         if is_odd:
             yield None  # a unit is damaged, or lost
-        elif code in _KINDS and offset < end:  # a queue may have been copied later than the log
-            written = _record(log, offset, _KINDS[code], topic)
+        elif code in KINDS and offset < end:  # a queue may have been copied later than the log
+            written = _record(log, offset, KINDS[code], topic)
             if written is None or mark in written[1]:
                 yield written and written[0]
 

@@ -1,0 +1,64 @@
+"""What POP groups were handed and acknowledged, from the timer wheel of a running broker. Judges nothing.
+
+The broker writes both there (`pop_log`), as far as it does not keep them in a folder or in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from idcore.answers.fate import Observation
+from idcore.base.errors import CoreError
+from idcore.rocketmq.message import decode_record
+from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.validators import TIMER_TOPIC
+from idcore.rocketmq.remoting.requests import QueueAt, QueueMax, QueueSlice, Request, View
+from idcore.rocketmq.store.pop_log import KINDS, REVIVE, Ack, Checkpoint, merged, parsed
+from idcore.rocketmq.store.pop_records import PopRecords
+
+# So many units of the wheel are read behind the time of a message, in parts: each of POP is one question more.
+MOST_UNITS, _PART = 256, 64
+# A message that was put off for a second has a record behind the wheel, and its copy within so long.
+_COPIED_WITHIN_MS = 60_000
+Ask = Callable[[Sequence[Request[Any]]], Sequence[Observation[Any]]]
+
+
+def read(ask: Ask, stored_ms: int, now_ms: int) -> PopRecords:
+    """By topic and group, queue and offset: of all that was popped since a message was stored, on the broker's clock.
+
+    Where more than `MOST_UNITS` came since, or an answer is missing, only what was acknowledged among the first of
+    them is said: whoever puts a message off is given a new record before the old one is acknowledged.
+    """
+    begin, end = ask([QueueAt(TIMER_TOPIC, 0, stored_ms), QueueMax(TIMER_TOPIC, 0)])
+    if begin.value is None or end.value is None or begin.value >= end.value:
+        return {}
+    until = min(end.value, begin.value + MOST_UNITS)
+    parts = ask([QueueSlice(TIMER_TOPIC, 0, at, min(_PART, until - at)) for at in range(begin.value, until, _PART)])
+    units = [unit for part in parts for unit in (part.value.units if part.value is not None else ())]
+    whole = until == end.value and len(units) == until - begin.value
+    of_pop = [unit for unit in units if unit.tags_code in KINDS]
+    found: list[Checkpoint | Ack] = []
+    for unit, raw in zip(of_pop, ask([View(unit.physical_offset, TIMER_TOPIC) for unit in of_pop]), strict=True):
+        is_read, one = _one(KINDS[unit.tags_code], raw.value)
+        whole = whole and is_read
+        found += [one] if one is not None and one.popped_ms >= stored_ms else []
+    return {
+        key: {
+            queue: {at: record for at, record in of_queue.items() if whole or record.acked_ms is not None}
+            for queue, of_queue in queues.items()
+        }
+        for key, queues in merged(found, now_ms, now_ms - _COPIED_WITHIN_MS).items()
+    }
+
+
+def _one(kind: str, raw: bytes | None) -> tuple[bool, Checkpoint | Ack | None]:
+    """Whether a record of the wheel can be read, and what it says of POP: a message for later may have such a tag."""
+    try:
+        record = decode_record(raw or b"")
+    except CoreError:
+        return False, None
+    if not record.properties.get(names.REAL_TOPIC, "").startswith(REVIVE):
+        return True, None
+    one = parsed(kind, record.born_timestamp, record.store_timestamp, record.physical_offset, record.body or b"")
+    return one is not None, one
