@@ -255,6 +255,36 @@ def test_clients_of_one_group_that_subscribe_different_tags(
     assert said(verdict)[1] == (["filters_differ"] if certainty == "uncertain" else [])
 
 
+@pytest.mark.parametrize(
+    ("committed", "expected"),
+    [
+        (11, ("consumed", [])),
+        (10, ("passed_maybe_skipped", ["client_behind"])),
+        (2, ("passed_maybe_skipped", ["client_behind"])),
+    ],
+)
+def test_a_client_that_is_behind_its_group_has_not_heard_of_a_reset(
+    cluster: Cluster, committed: int, expected: tuple[str, list[str]]
+) -> None:
+    """A broker of 5.3.3 says the new offset at once, as long as the client asks for no more messages.
+
+    So the client of `benchmarks.witnesses` that has as much in memory as it may have.
+    """
+    cluster.offsets["Orders@works"] = 40
+    served = cluster.server._handle
+    row = f'{{"cachedMsgCount":2,"cachedMsgMinOffset":2,"cachedMsgMaxOffset":3,"commitOffset":{committed}}}'
+    table = f'{{{{"brokerName":"a","queueId":0,"topic":"Orders"}}:{row}}}'
+
+    def state(frame: Frame) -> Iterable[bytes]:
+        told = f'{{"properties":{{}},"mqTable":{table},"subscriptionSet":[]}}'
+        return [answer(frame, 0, told.encode())] if frame.code == 307 else served(frame)
+
+    cluster.server._handle = state
+    assert said(reached(cluster)) == expected
+    cluster.popped = [("Orders", "works")]
+    assert said(reached(cluster)) == ("taken", ["popped"]), "what a POP client has in memory says nothing"
+
+
 def test_an_sql_filter_is_judged_by_the_properties_of_the_message(cluster: Cluster) -> None:
     cluster.offsets["Orders@works"] = 11
     said_of = {}

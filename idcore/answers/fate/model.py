@@ -192,7 +192,8 @@ class Group:
     its clients said of themselves; answered only if all of them did, or one has the record. `visible_ms` is when what
     an ordered POP group holds comes back. `held` says that another POP group was handed it and did not acknowledge it.
     `can_retry`: its broker keeps what its push clients send back. `pushed`: it has an offset in its own retry topic, as
-    groups of push clients have that do not broadcast.
+    groups of push clients have that do not broadcast. `own_offset` is the next offset as the push client says it that
+    has the queue.
     """
 
     name: str
@@ -213,6 +214,7 @@ class Group:
     held: PopRecord | None = None
     attempts: tuple[Attempt, ...] = ()
     holders: Observation[tuple[Holder, ...]] = field(default_factory=Observation)
+    own_offset: Observation[int] = field(default_factory=Observation)
 
 
 @dataclass(frozen=True, slots=True)

@@ -307,6 +307,10 @@ class _Case:
             return self._passed_unseen()
         if not self.online and not self.consumers.pops:
             return self._verdict("consumed", "uncertain", Reason("nobody_connected"), Reason("filter_unknown"))
+        own = self.group.own_offset.value  # a client is never behind what it told the broker
+        if own is not None and own <= self.judged.offset:
+            behind = Reason("client_behind", {"offset": own})
+            return self._by_clients() or self._verdict("passed_maybe_skipped", "uncertain", behind)
         kind, chosen = self.consumers.consume_type, self.consumers.filter
         proxied = [Reason("proxied")] if self.consumers.proxied else self._nobody()
         if chosen is not None and chosen.excludes(self.judged.tag, self.judged.properties):

@@ -540,7 +540,8 @@ class _Fates(TopicBrokers):
         waiting = {
             key: each for key, each in known.items() if _assigns(each[1]) or judge(*each, now).code in _MAY_BE_IN_MEMORY
         }
-        waiting |= {key: each for key, each in known.items() if _may_differ(each[1]) and key not in waiting}
+        for may_tell in (_may_differ, _pushes):
+            waiting |= {key: each for key, each in known.items() if may_tell(each[1]) and key not in waiting}
         groups = dict.fromkeys(group for _, group in waiting)
         clients = {group: united(self.clients[group]) for group in groups}
         reachable = [(group, one) for group, some in clients.items() for one in some if not is_grpc(one.client_id)]
@@ -551,14 +552,22 @@ class _Fates(TopicBrokers):
         at_ms, of_clients = self.pace.now_ms(), {}
         for (place, group), (judged, held) in waiting.items():
             client_states = [(client.client_id, state) for (name, client), state in answers if name == group]
-            holders = tuple(
-                Holder(client_id, queue.oldest == judged.offset, queue.consumed_ms, not state.has_room, state.orderly)
+            home = (judged.broker, judged.topic, judged.queue)
+            owned = [
+                (client_id, state, queue)
                 for client_id, state in client_states
                 if state is not None
                 for queue in state.queues
-                if (queue.broker, queue.topic, queue.queue) == (judged.broker, judged.topic, judged.queue)
-                and queue.has(judged.offset)
+                if (queue.broker, queue.topic, queue.queue) == home
+            ]
+            holders = tuple(
+                Holder(client_id, queue.oldest == judged.offset, queue.consumed_ms, not state.has_room, state.orderly)
+                for client_id, state, queue in owned
+                if queue.has(judged.offset)
             )
+            own = [queue.committed for *_, queue in owned if queue.committed is not None and not queue.dropped]
+            if own and _pushes(held):
+                held = replace(held, own_offset=Observation(min(own), at_ms))
             whole = len(client_states) == len(clients[group]) and all(state for _, state in client_states)
             if _assigns(held) and whole and len(client_states) == 1:
                 held = _since_begin(held, client_states[0][1], self.topic)
@@ -593,6 +602,12 @@ def _assigns(group: Group) -> bool:
     consumers = group.consumers.value
     chosen = None if consumers is None else consumers.filter
     return consumers is not None and consumers.consume_type == PULL and chosen is not None and chosen.of_last_request
+
+
+def _pushes(group: Group) -> bool:
+    """Whether its clients know better how far they are: of one that was reset a broker says the new offset at once."""
+    consumers = group.consumers.value
+    return consumers is not None and consumers.consume_type == PUSH and not consumers.broadcast and not consumers.pops
 
 
 def _may_differ(group: Group) -> bool:
