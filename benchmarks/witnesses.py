@@ -226,7 +226,7 @@ def main() -> None:
                     with (service := LookupService(Cluster(profile), _moment)).cluster:
                         name = f"live, {'with' if trace else 'without'} traces, after {seconds} s"
                         name += ", clients asked" if reach else ""
-                        measure(name, partial(service.one, fate=True, trace=trace, reach=reach), made.log(), rows)
+                        measure(name, partial(service.one, fate=True, trace=trace, alone=True), made.log(), rows)
             log = made.log()
             made.stop()
             with StoreFolder(made.store) as store:

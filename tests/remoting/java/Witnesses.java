@@ -119,6 +119,7 @@ public class Witnesses {
         push("reset-on", TOPIC, "*", 16, false, message -> hang(number(message) == 30));
         push("reset-off", TOPIC, "*", 16, false, message -> hang(number(message) == 20));
         push("reset-back", TOPIC, "*", 16, false, message -> true);
+        push("reset-full", TOPIC, "*", 16, false, message -> hang(true));
         push("both", TOPIC, "*", 16, true, message -> true);
         push("both2", SECOND, "*", 1, true, message -> false);
         push("second", SECOND, "*", 16, true, message -> true);
@@ -167,7 +168,7 @@ public class Witnesses {
     static void resets() throws Exception {
         pulling.get("pull-leaves-tag").shutdown();
         long now = System.currentTimeMillis() + 60_000;
-        for (String group : List.of("reset-on", "reset-off")) {
+        for (String group : List.of("reset-on", "reset-off", "reset-full")) {
             try {
                 admin.resetOffsetByTimestamp(TOPIC, group, now, true);
             } catch (Exception offline) {
@@ -247,6 +248,10 @@ public class Witnesses {
         }
         if (group.startsWith("pop")) {
             made.setClientRebalance(false);
+        }
+        if (group.equals("reset-full")) { // what it has in memory is as much as it may have: it asks for no more
+            made.setPullBatchSize(2);
+            made.setPullThresholdForQueue(2);
         }
         if (filter.startsWith("sql:")) {
             made.subscribe(topic, MessageSelector.bySql(filter.substring(4)));
