@@ -76,13 +76,6 @@ def _counters() -> tuple[CollectorRegistry, dict[str, Counter]]:
 
 
 @cache
-def _counter(name: str, **labels: str) -> Counter:
-    """One counter with the values of its labels, which are few."""
-    counter = _counters()[1][name]
-    return counter.labels(**labels) if labels else counter
-
-
-@cache
 def _can_count() -> bool:
     """Whether the library is installed: only the console needs it, and only the console shows the counts."""
     return find_spec("prometheus_client") is not None
@@ -92,7 +85,8 @@ def count(name: str, value: float = 1, **labels: str) -> None:
     """Adds to a counter, where there are any."""
     if not _can_count():
         return
-    _counter(name, **labels).inc(value)
+    counter = _counters()[1][name]
+    (counter.labels(**labels) if labels else counter).inc(value)
 
 
 def error(code: str) -> None:
