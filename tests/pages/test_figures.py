@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from idcore.base import catalogue
 from idcore.presentation.reports import roles
-from idcore.presentation.triage import activity, broker_logs, counter_rows, strokes
+from idcore.presentation.triage import activity, broker_logs, counter_rows, sentences, strokes
 from idcore.presentation.triage.time_range import TimeRange
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
@@ -414,3 +414,46 @@ def test_a_process_that_runs_over_the_end_of_a_month_has_one_clock(tmp_path: Pat
     assert min(speed.y) > 8 and max(speed.y) < 12
     corners = [float(corner.split("%")[0]) for corner in counter_rows.outline(rows).split(", ")]
     assert max(corners) == 100 and min(corners) == 0
+
+
+def losing(parts: list[tuple[int, int, int]], tmp_path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
+    """A process with an ID a second for an hour. In the seconds of a part every n-th ID is there, none where n is 0."""
+    start, lines = datetime(2026, 2, 3, tzinfo=UTC), []
+    for second in range(3_600):
+        kept = next((n for begin, end, n in parts if begin <= second < end), 1)
+        if kept and second % kept == 0:
+            sent, elapsed = start + timedelta(seconds=second), 2 * 86_400_000 + second * 1_000
+            lines.append(f"{sent:%F %T}.000Z msgId={uniq(0x0A000001, 3, JAVA, elapsed, second)}")
+    path = tmp_path / "app.log"
+    path.write_text("\n".join(lines))
+    tables = scan_local([str(path)], month_rows(datetime(2026, 2, 4, tzinfo=UTC), UTC))
+    return tables["processes"].to_pylist()[0], tables["counters"].to_pandas()
+
+
+def test_a_process_that_lost_a_part_for_a_while_is_said_by_that_while(tmp_path: Path) -> None:
+    process, rows = losing([(1_500, 1_900, 5), (3_000, 3_003, 0)], tmp_path)
+    many, begun = counter_rows.many_gaps(rows, process["missing"]), datetime(2026, 2, 3, 0, 25, tzinfo=UTC)
+    assert many is not None and (many.missing, many.produced, many.gaps, many.widest) == (320, 400, 80, 4)
+    assert (many.begins, many.ends) == (begun, begun + timedelta(seconds=400))
+    english, chinese = (sentences.missing_of(process, rows, reader(lang=lang)) for lang in ("en", "zh"))
+    assert english.startswith("**320 IDs** are not in this input, in 80 gaps between **2026-02-03 00:25** and **00:31")
+    assert english.endswith(": 80% of those generated then, at most 4 in a row. ") and "80%" in chinese
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [(1_500, 1_900, 0)],  # one gap
+        [(0, 3_600, 40)],  # all the time
+        [(10, 100, 2), (3_500, 3_590, 2)],  # twice, an hour apart
+        [(1_500, 1_900, 0), *((at, at + 1, 0) for at in range(2_000, 2_010, 2))],  # nearly all of them in one
+        [(at, at + 1, 0) for at in range(2_000, 2_008, 2)],  # few
+        [(10, 700, 2)],  # more gaps than the table has
+    ],
+)
+def test_where_missing_ids_are_not_of_a_while_the_widest_gap_is_said(
+    parts: list[tuple[int, int, int]], tmp_path: Path
+) -> None:
+    process, rows = losing(parts, tmp_path)
+    assert counter_rows.many_gaps(rows, process["missing"]) is None and counter_rows.widest_gap(rows) is not None
+    assert " after **2026-02-03 00:" in sentences.missing_of(process, rows, reader())

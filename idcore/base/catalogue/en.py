@@ -967,6 +967,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
         "one": "**{n}** is not in this input, after **{at}**. ",
         "other": "**{n} in a row** are not in this input, after **{at}** for {lasting}. ",
     },
+    "counters.said_gaps": "**{n}** are not in this input, in {gaps} gaps between **{first}** and **{last}**: {share} of those generated then, at most {widest} in a row. ",
     "counters.said_every": " It wraps every {every}",
     "counters.said_next": ", at this rate next at about {at}",
     "counters.said_first": " At this rate it wraps at about {at}",

@@ -944,6 +944,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "counters.rate_axis": "ID/秒",
     "counters.sampled": "本次输入有 {ids}（{share}），是抽样",
     "counters.said_gap": "**{n}** 不在本次输入中：缺口始于 **{at}** 之后，历时 {lasting}。",
+    "counters.said_gaps": "**{first}** 至 **{last}** 之间有 **{n}** 不在本次输入中，共 {gaps} 处缺口：占这段时间所生成 ID 的 {share}，最多连续缺 {widest} 个。",
     "counters.said_every": "每 {every}回绕一次",
     "counters.said_next": "，按此速度下一次大约在 {at}",
     "counters.said_first": "按此速度，大约在 {at} 回绕",

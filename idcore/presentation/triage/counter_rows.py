@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from idcore.ids.rules import COUNTER_WRAP
@@ -19,6 +20,7 @@ LINE = 5.0  # percent of the height: the line of a small sawtooth
 MOST_CORNERS = 240
 LEAST_IDS = 100  # from which a rate says when the next wrap is
 LONGEST = timedelta(days=60)
+FEWEST_GAPS, NEARLY_ALL = 5, 0.9  # of the gaps of a time, and the part of all missing IDs that it has
 LEAST_PART = 0.2  # of the span of all processes, that one needs to be shown along all of it
 
 
@@ -68,6 +70,55 @@ def widest_gap(points: pd.DataFrame) -> Gap | None:
         row["sent_at"].to_pydatetime() if dated else None,
         tuple(min(1.0, round(part, 3)) for part in squares),
         each,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ManyGaps:
+    """A time in which a process has most of its missing IDs: how many, of how many generated then, in how many gaps,
+    how many in a row at the most."""
+
+    missing: int
+    produced: int
+    gaps: int
+    widest: int
+    begins: datetime
+    ends: datetime
+
+
+def many_gaps(points: pd.DataFrame, missing: int) -> ManyGaps | None:
+    """The shortest time with nearly all missing IDs of one counter, and gaps close to it.
+
+    None where it is no part of a life but most of it, where one gap has most of them, or where the points, of which a
+    long life has some, do not have all that are `missing`.
+    """
+    if points.empty or points[["track", "chain"]].nunique().max() > 1 or points["sent_at"].isna().any():
+        return None
+    ordered = points.sort_values("position")
+    lost, sent = ordered["missing_before"].to_numpy(), ordered["sent_at"]
+    at = np.flatnonzero(lost[1:] > 0) + 1
+    if len(at) < FEWEST_GAPS or lost.sum() != missing or 2 * lost[at].max() > missing:
+        return None
+    sums, position = np.concatenate([[0], np.cumsum(lost[at])]), ordered["position"].to_numpy()
+    begins, ends = sent.iloc[at - 1].to_numpy(), sent.iloc[at].to_numpy()
+    last = np.searchsorted(sums, sums[:-1] + NEARLY_ALL * sums[-1])  # so many gaps from each on have nearly all
+    first = np.flatnonzero(last < len(sums))
+    shortest = first[(ends[last[first] - 1] - begins[first]).argmin()]
+    until = last[shortest] - 1
+    close = (ends[until] - begins[shortest]) / 4
+    while shortest and begins[shortest] - ends[shortest - 1] <= close:
+        shortest -= 1
+    while until + 1 < len(at) and begins[until + 1] - ends[until] <= close:
+        until += 1
+    if 2 * (ends[until] - begins[shortest]) > sent.iloc[-1].to_numpy() - sent.iloc[0].to_numpy():
+        return None
+    return ManyGaps(
+        int(sums[until + 1] - sums[shortest]),
+        int(position[at[until]] - position[at[shortest] - 1]),
+        int(until + 1 - shortest),
+        int(lost[at[shortest : until + 1]].max()),
+        sent.iloc[at[shortest] - 1].to_pydatetime(),
+        sent.iloc[at[until]].to_pydatetime(),
     )
 
 

@@ -113,7 +113,7 @@ def process(
     words = reader.words
     frame = pd.DataFrame([row])
     around = points if around is None else around
-    lead = widest(row, counter_rows.widest_gap(around), reader) if around is not None else ""
+    lead = missing_of(row, around, reader) if around is not None else ""
     wraps = words.count("wrap", int(row["wraps"]))
     parts = [wraps if row["wraps_certain"] else words("counters.wraps_at_least", n=wraps)]
     if row["wraps"]:
@@ -173,7 +173,7 @@ def _wraps(row: dict[str, Any], has_ended: bool, reader: Reader) -> str:
 
 def none_of(row: dict[str, Any], around: pd.DataFrame, reader: Reader) -> str:
     """A process without IDs in a time range, which may be in a gap."""
-    return widest(row, counter_rows.widest_gap(around), reader) + reader.words("counters.none_in_range")
+    return missing_of(row, around, reader) + reader.words("counters.none_in_range")
 
 
 def why_uncounted(row: Any) -> str:
@@ -181,14 +181,28 @@ def why_uncounted(row: Any) -> str:
     return "cut" if row["layout"] == CUT_COUNTER else "mixed" if not is_followed(row) else "back"
 
 
-def widest(row: dict[str, Any], gap: counter_rows.Gap | None, reader: Reader) -> str:
-    """The widest gap of a process whose input is no sample: how many, after when, for how long."""
-    if gap is None or row.get("sample") or not is_countable(row) or gap.begins is None or gap.ends is None:
+def missing_of(row: dict[str, Any], points: pd.DataFrame, reader: Reader) -> str:
+    """Where a process whose input is no sample has most missing IDs: a time with many gaps, else its widest gap."""
+    if row.get("sample") or not is_countable(row):
         return ""
-    lasting = reader.words.duration((gap.ends - gap.begins).total_seconds())
-    at = reader.full(gap.begins) + assumed(row, reader.words)
-    n = reader.words.count("id", gap.missing)
-    return reader.words("counters.said_gap", n=n, count=gap.missing, at=at, lasting=lasting)
+    many, gap = counter_rows.many_gaps(points, int(row["missing"])), counter_rows.widest_gap(points)
+    words = reader.words
+    if many is not None:
+        first, last = times.between(many.begins, many.ends, reader.zone)
+        return words(
+            "counters.said_gaps",
+            n=words.count("id", many.missing),
+            gaps=f"{many.gaps:,}",
+            first=first,
+            last=last + assumed(row, words),
+            share=words.share(many.missing, many.produced),
+            widest=f"{many.widest:,}",
+        )
+    if gap is None or gap.begins is None or gap.ends is None:
+        return ""
+    lasting = words.duration((gap.ends - gap.begins).total_seconds())
+    at, n = reader.full(gap.begins) + assumed(row, words), words.count("id", gap.missing)
+    return words("counters.said_gap", n=n, count=gap.missing, at=at, lasting=lasting)
 
 
 def point_notes(points: Points, row: dict[str, Any], chosen: TimeRange, reader: Reader) -> list[str]:
