@@ -233,6 +233,35 @@ def test_nobody_is_the_fastest_of_brokers_that_are_about_equally_fast(lang: str)
         )
 
 
+@pytest.mark.parametrize(
+    ("silent", "rates", "code", "n", "low"),
+    [
+        (False, (183, 180, 175, 172, 161, 60), "none_apart", 6, 60),
+        (True, (183, 180, 172, 161), "none_apart_rest", 4, 161),
+        (True, (404, 399, 396), "alike_rest", 3, 396),
+        (False, (183, 180, 60), "alike_of", 2, 180),  # the third is far behind
+    ],
+)
+def test_brokers_of_which_none_stands_out_are_said_as_a_whole(
+    silent: bool, rates: tuple[int, ...], code: str, n: int, low: int
+) -> None:
+    view, (row, _, stopped) = reader(), rows()
+    some = [replace(row, address=f"10.0.1.{at}:10911", speed=Speed(rate)) for at, rate in enumerate(rates)]
+    of = view.words.count("broker", len(rates))
+    values = {"n": f"{n}", "of": of} if code == "alike_of" else {"n": view.words.count("broker", n)}
+    said_rate = " – ".join(broker_rows.rate_text(rate, view.words) for rate in (low, rates[0]))
+    text = view.words(f"brokers.{code}", rate=said_rate, **values)
+    assert text.strip() in said([*some, stopped] if silent else some, view, START)
+
+
+def test_a_broker_that_grows_without_more_records_here_is_said_to() -> None:
+    row = replace(rows()[0], share=0.2, full_at=None)
+    fast, *others = [replace(row, address=f"10.0.1.{at}:10911", speed=Speed(9.0 - 8 * (at > 0))) for at in range(5)]
+    assert "but has only **20%** of the records in this input" in said([fast, *others], reader(), START)
+    more = [replace(fast, share=0.36), *(replace(one, share=0.16) for one in others)]
+    assert "in this input" not in said(more, reader(), START)
+
+
 def test_a_row_of_a_broker_shows_no_markup_of_a_name() -> None:
     view = reader()
     colours = dict.fromkeys(LOGS, "#123456")

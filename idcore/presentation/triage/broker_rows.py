@@ -22,6 +22,7 @@ STEPS = 60  # of a strip
 MOST_CELLS = 14  # files of a row, the newest
 ALIKE = 0.95  # of the highest rate: who grows this fast is not slower by more than chance
 LARGE_SHARE, LARGE_TIMES = 0.4, 2  # of all records, and times as many as of an equal share, or as fast as the next
+FEW_TIMES = 1.2  # of an equal share: who has no more of the records grows by something else
 LONGEST = 5 * 365 * 86_400  # seconds until a file is full, that are worth a date
 FAR = timedelta(days=1)  # until a file is full: the rate of an hour tells the day, no minute
 State = Literal["seen", "unseen", "deleted"]
@@ -235,7 +236,7 @@ class _Titles:
 
 
 def _growth_text(growing: Sequence[BrokerRow], of: int, words: Words, titles: _Titles) -> str:
-    """Who grows fastest of so many brokers; nobody is where several are about equally fast."""
+    """Who grows fastest of so many brokers, or a group that does; none is where the next is about as fast."""
     rates = sorted((row.speed.rate for row in growing if row.speed is not None), reverse=True)
     alike = [rate for rate in rates if rate >= ALIKE * rates[0]]
     high, low = (rate_text(rate, words) for rate in (alike[0], alike[-1]))
@@ -243,11 +244,17 @@ def _growth_text(growing: Sequence[BrokerRow], of: int, words: Words, titles: _T
         text = words("brokers.grows" if of == 1 else "brokers.fastest", address=titles.of(growing[0]), rate=high)
         if len(rates) > 1 and rates[0] >= LARGE_TIMES * rates[1]:
             text += words("brokers.said_times", n=f"{rates[0] / rates[1]:,.0f}")
+            if growing[0].share * of <= FEW_TIMES:
+                text += words("brokers.said_larger", share=words.share(growing[0].share, 1))
         return text
+    is_apart = len(alike) < len(rates) and alike[-1] >= LARGE_TIMES * rates[len(alike)]
+    if not is_apart:
+        low = rate_text(rates[-1], words)
     rate = high if high == low else f"{low} – {high}"
-    if len(alike) == of:
-        return words("brokers.alike", n=words.count("broker", of), rate=rate)
-    return words("brokers.alike_of", n=f"{len(alike):,}", of=words.count("broker", of), rate=rate)
+    if is_apart:
+        return words("brokers.alike_of", n=f"{len(alike):,}", of=words.count("broker", of), rate=rate)
+    key = "brokers.none_apart" if len(alike) < len(rates) else "brokers.alike"
+    return words(key if len(rates) == of else f"{key}_rest", n=words.count("broker", len(rates)), rate=rate)
 
 
 def _silent(rows: Sequence[BrokerRow]) -> list[BrokerRow]:
