@@ -457,3 +457,13 @@ def test_where_missing_ids_are_not_of_a_while_the_widest_gap_is_said(
     process, rows = losing(parts, tmp_path)
     assert counter_rows.many_gaps(rows, process["missing"]) is None and counter_rows.widest_gap(rows) is not None
     assert " after **2026-02-03 00:" in sentences.missing_of(process, rows, reader())
+
+
+def test_many_gaps_of_a_while_are_one_band(tmp_path: Path) -> None:
+    _, rows = losing([(1_500, 1_900, 5), (3_000, 3_003, 0)], tmp_path)
+    _, drawn = counters.sawtooth(rows, reader())
+    ((begin, end, missing, gaps),) = strokes.wide(drawn)
+    assert (missing, gaps, end - begin) == (320, 80, timedelta(seconds=400))
+    _, rows = losing([(at, at + 20, 0) for at in range(0, 3_600, 300)], tmp_path)
+    _, drawn = counters.sawtooth(rows, reader())
+    assert len(strokes.wide(drawn)) == strokes.WIDE_BANDS

@@ -810,6 +810,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "runs.counting": "Counting files",
     "runs.there": "{path} has {files} with {size}.",
     "runs.long": "Estimated time: about {span} at {rate}/s. Packed files and slow disks take longer.",
+    "run.begun": "scanned {at}",
     "runs.scanned_before": "The same files were scanned on {at}. None of them has changed since.",
     "runs.open_it": "Open that scan",
     "runs.scan_again": "Scan again",

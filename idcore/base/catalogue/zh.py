@@ -793,6 +793,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "runs.counting": "正在统计文件",
     "runs.there": "{path} 有 {files}，共 {size}。",
     "runs.long": "预计需要 {span}（按 {rate}/秒估算）；压缩文件和慢速磁盘需要更久。",
+    "run.begun": "扫描于 {at}",
     "runs.scanned_before": "同样的文件已在 {at} 扫描过，之后没有变化。",
     "runs.open_it": "打开那次扫描",
     "runs.scan_again": "再次扫描",

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from idcore.ids.rules import COUNTER_WRAP
 from idcore.presentation.triage.processes import is_countable
-from idcore.presentation.triage.strokes import by_clock, clipped, is_dated, strokes
+from idcore.presentation.triage.strokes import by_clock, clipped, is_dated, of_a_while, strokes
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 
 SQUARES = 96  # of a gap and its surroundings
@@ -20,7 +19,7 @@ LINE = 5.0  # percent of the height: the line of a small sawtooth
 MOST_CORNERS = 240
 LEAST_IDS = 100  # from which a rate says when the next wrap is
 LONGEST = timedelta(days=60)
-FEWEST_GAPS, NEARLY_ALL = 5, 0.9  # of the gaps of a time, and the part of all missing IDs that it has
+FEWEST_GAPS = 5  # of a time that has most of them
 LEAST_PART = 0.2  # of the span of all processes, that one needs to be shown along all of it
 
 
@@ -87,39 +86,25 @@ class ManyGaps:
 
 
 def many_gaps(points: pd.DataFrame, missing: int) -> ManyGaps | None:
-    """The shortest time with nearly all missing IDs of one counter, and gaps close to it.
+    """The while in which one counter has nearly all its missing IDs.
 
-    None where it is no part of a life but most of it, where one gap has most of them, or where the points, of which a
-    long life has some, do not have all that are `missing`.
+    None where there is none, where one gap has most of them, or where the points, of which a long life has some, do
+    not have all that are `missing`.
     """
     if points.empty or points[["track", "chain"]].nunique().max() > 1 or points["sent_at"].isna().any():
         return None
     ordered = points.sort_values("position")
-    lost, sent = ordered["missing_before"].to_numpy(), ordered["sent_at"]
-    at = np.flatnonzero(lost[1:] > 0) + 1
-    if len(at) < FEWEST_GAPS or lost.sum() != missing or 2 * lost[at].max() > missing:
+    lost, sent, position = ordered["missing_before"].tolist(), ordered["sent_at"].tolist(), ordered["position"].tolist()
+    places = {(sent[at - 1], sent[at], lost[at]): at for at in range(1, len(lost)) if lost[at] > 0}
+    if len(places) < FEWEST_GAPS or sum(gap[2] for gap in places) != missing or 2 * max(lost) > missing:
         return None
-    sums, position = np.concatenate([[0], np.cumsum(lost[at])]), ordered["position"].to_numpy()
-    begins, ends = sent.iloc[at - 1].to_numpy(), sent.iloc[at].to_numpy()
-    last = np.searchsorted(sums, sums[:-1] + NEARLY_ALL * sums[-1])  # so many gaps from each on have nearly all
-    first = np.flatnonzero(last < len(sums))
-    shortest = first[(ends[last[first] - 1] - begins[first]).argmin()]
-    until = last[shortest] - 1
-    close = (ends[until] - begins[shortest]) / 4
-    while shortest and begins[shortest] - ends[shortest - 1] <= close:
-        shortest -= 1
-    while until + 1 < len(at) and begins[until + 1] - ends[until] <= close:
-        until += 1
-    if 2 * (ends[until] - begins[shortest]) > sent.iloc[-1].to_numpy() - sent.iloc[0].to_numpy():
+    gaps = of_a_while([*places], sent[-1] - sent[0])
+    if len(gaps) < FEWEST_GAPS:
         return None
-    return ManyGaps(
-        int(sums[until + 1] - sums[shortest]),
-        int(position[at[until]] - position[at[shortest] - 1]),
-        int(until + 1 - shortest),
-        int(lost[at[shortest : until + 1]].max()),
-        sent.iloc[at[shortest] - 1].to_pydatetime(),
-        sent.iloc[at[until]].to_pydatetime(),
-    )
+    first, last = places[gaps[0]] - 1, places[gaps[-1]]
+    of_gaps = [gap[2] for gap in gaps]
+    produced, begins, ends = position[last] - position[first], sent[first].to_pydatetime(), sent[last].to_pydatetime()
+    return ManyGaps(sum(of_gaps), produced, len(gaps), max(of_gaps), begins, ends)
 
 
 def next_wrap(row: dict[str, Any]) -> tuple[timedelta, datetime | None] | None:

@@ -117,7 +117,7 @@ def scan_facts(run: Run, reader: Reader) -> list[str]:
     counts = {name: summary.get(name, 0) for name in ("uniq", "offset")}
     if all(counts.values()):
         ids = words("run.of_both", ids=ids, **{name: words.count(f"of_{name}", n) for name, n in counts.items()})
-    return [*others, ids, reader.minute(run.created)]
+    return [*others, ids, words("run.begun", at=reader.minute(run.created))]
 
 
 def report_name(run: Run, reader: Reader, kind: str) -> str:

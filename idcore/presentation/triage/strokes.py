@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ MOST_BANDS = 200  # stretches without ids that have a mark
 WIDE_BANDS = 5  # of them, the widest, that are bands
 RATES = 160  # steps of a rate
 NARROW = 0.012  # of the width: gaps this close share a band
+CLOSE, NEARLY_ALL = 0.05, 0.9  # of the width between gaps of a while, and the part of all missing IDs that it has
 MOST_CROSSINGS = 64  # between two points: beyond that the strokes are one black wall
 
 
@@ -347,8 +348,24 @@ def bands(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
 
 
 def wide(drawn: Strokes) -> list[tuple[Any, Any, int, int]]:
-    """The widest of them, which are drawn as bands; the others are marks below."""
-    return bands(drawn)[:WIDE_BANDS]
+    """The widest of them, which are drawn as bands, or one for a while that has nearly all; others are marks below."""
+    some = bands(drawn)
+    own = of_a_while(drawn.gaps, whole_width(drawn)) if len(some) > WIDE_BANDS else []
+    return [(own[0][0], own[-1][1], sum(gap[2] for gap in own), len(own))] if own else some[:WIDE_BANDS]
+
+
+def of_a_while(gaps: Sequence[tuple[Any, Any, int]], whole: Any) -> list[tuple[Any, Any, int]]:
+    """The gaps, close to each other and within half of the whole time, that have nearly all missing IDs; or none."""
+    groups, missing = list[list[tuple[Any, Any, int]]](), sum(gap[2] for gap in gaps)
+    for gap in sorted(gaps, key=lambda gap: gap[:2]):
+        if groups and gap[0] - groups[-1][-1][1] <= whole * CLOSE:
+            groups[-1].append(gap)
+        else:
+            groups.append([gap])
+    for group in groups:
+        if sum(gap[2] for gap in group) >= NEARLY_ALL * missing and 2 * (group[-1][1] - group[0][0]) <= whole:
+            return group
+    return []
 
 
 def in_sight(drawn: Strokes, begin: Any, end: Any) -> tuple[Any, Any]:
