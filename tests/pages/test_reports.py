@@ -395,6 +395,18 @@ def test_of_several_processes_the_headline_has_the_widest_gap(tmp_path: Path, la
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
+def test_of_many_gaps_the_headline_says_when_they_are(tmp_path: Path, lang: str) -> None:
+    lost = "\n".join(
+        f"msgId=0A0000010D5818B4AAC2{3_600_000 + n * 1000:08X}{n:04X}"
+        for n in range(3_600)
+        if not (1_500 <= n < 1_900 and n % 13)
+    )
+    shown, found = reader(lang=lang), judged(tmp_path, lost).table("findings").to_pandas()
+    said, count = finding_texts.headline(found, shown), shown.words.count("id", 369)
+    assert count in said and "01:24" in said and "01:31" in said and " 32 " in said and "12" in said
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_ticket_of_several_processes_has_the_lines_of_the_widest_gap(tmp_path: Path, lang: str) -> None:
     run, shown = judged(tmp_path, seven_gaps()), reader(lang=lang)
     kinds = finding_rows.kinds(run.table("findings").to_pandas())

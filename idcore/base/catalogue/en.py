@@ -1186,6 +1186,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
         "other": "{n} missing, counters {first} to {last}{lasting}",
     },
     "findings.sides_lasting": ", {lasting}",
+    "findings.headline_gaps": "**{subject}: {n}** are not in this input, most of them between **{first}** and **{last}**, in {gaps} gaps of at most {widest}.",
     "findings.headline_gap": {
         "one": "**{n} of {subject}** is not in this input, after **{at}**{more}.",
         "other": "**{subject}: {n} in a row** are not in this input, after **{at}** for {lasting}{more}.",

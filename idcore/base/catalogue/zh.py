@@ -1154,6 +1154,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
         "other": "缺 {n}，计数器 {first} 至 {last}{lasting}",
     },
     "findings.sides_lasting": "，{lasting}",
+    "findings.headline_gaps": "**{subject} 的 {n}** 不在本次输入中，大多在 **{first}** 至 **{last}** 之间：共 {gaps} 处缺口，每处最多 {widest} 个。",
     "findings.headline_gap": "**{subject} 的 {n}** 不在本次输入中：缺口始于 **{at}** 之后，历时 {lasting}{more}。",
     "findings.headline_widest": "最大的缺口：**{subject} 的 {n}**，始于 **{at}** 之后，历时 {lasting}。",
     "findings.at_once": "**{hosts} 上的 {n} 个进程同时缺少 ID**，在 **{first}** 与 **{last}** 之间（{lasting}）。计数器在继续：这段时间的日志行可能不在本次输入中。",

@@ -18,6 +18,7 @@ from idcore.base.catalogue import Words, upper
 from idcore.presentation import times
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage import evidence_texts, finding_rows
+from idcore.presentation.triage.counter_rows import FEWEST_GAPS
 from idcore.presentation.triage.finding_rows import Kind, Row, evidence_of
 from idcore.presentation.triage.time_range import TimeRange
 
@@ -219,9 +220,29 @@ def headline(findings: pd.DataFrame, reader: Reader) -> str:
     row = _largest(worst)[1]
     if (gap := finding_rows.gap_of(row)) is None:
         return upper(say("meaning", row, reader)) + words("stop")
+    if said := _many_gaps(row, reader):
+        return said
     more = int(row["count"]) - finding_rows.widest_of(row)
     others = words("findings.headline_more", n=f"{more:,}") if more > 0 else ""
     return _of_gap("findings.headline_gap", row, gap, reader, more=others)
+
+
+def _many_gaps(row: Row, reader: Reader) -> str:
+    """A finding of many gaps, of which none has most of what is missing: how many, when; else nothing."""
+    words, gaps = reader.words, int(dict(evidence_of(row)).get("in_gaps") or 0)
+    widest, first, last = finding_rows.widest_of(row), row["first_sent_at"], row["last_sent_at"]
+    if gaps < FEWEST_GAPS or 2 * widest > row["count"] or pd.isna(first) or pd.isna(last):
+        return ""
+    begin, end = times.between(first.to_pydatetime(), last.to_pydatetime(), reader.zone)
+    return words(
+        "findings.headline_gaps",
+        subject=row["subject"],
+        n=words.count("id", int(row["count"])),
+        gaps=f"{gaps:,}",
+        first=begin,
+        last=end + words.assumed(finding_rows.assumed_of(row)),
+        widest=f"{widest:,}",
+    )
 
 
 def _largest(kind: Kind) -> tuple[int, Row]:
