@@ -398,7 +398,9 @@ def test_a_process_that_follows_another_is_named_also_among_others_of_its_host()
         (*others, (0, 1_810), (1_806, 2_400)),  # at the same time
     ):
         assert host_rows.replaced(side_by_side(*spans)) == [], spans
+        assert host_rows.place_of_replaced(side_by_side(*spans)) is None
     assert host_rows.replaced(side_by_side(*others, (0, 1_795), (1_806, 2_400), each=9)) == [], "they send seldom"
+    assert host_rows.place_of_replaced(side_by_side(*others, (0, 1_795), (1_806, 2_400))) == 2
 
 
 def sizes(*ids: int) -> pd.DataFrame:

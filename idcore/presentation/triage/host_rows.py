@@ -290,6 +290,15 @@ def replaced(processes: pd.DataFrame) -> list[tuple[str, datetime, datetime]]:
     return sorted(found, key=lambda one: one[2], reverse=True)
 
 
+def place_of_replaced(processes: pd.DataFrame) -> int | None:
+    """The row of the process that ended last, and in whose place another began; None where none did."""
+    for host, ended, _ in replaced(processes):
+        rows = (processes["host"] == host) & (processes["last_sent_at"] == ended)
+        if rows.any():
+            return int(rows.to_numpy().argmax())
+    return None
+
+
 def _side_by_side(dated: pd.DataFrame) -> Iterator[tuple[str, datetime, datetime]]:
     """The same of hosts whose processes run side by side."""
     if dated.empty:

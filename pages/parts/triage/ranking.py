@@ -9,6 +9,7 @@ import streamlit as st
 
 from idcore.ids.origins import PROCESS_KEY
 from idcore.presentation.html import counters as html
+from idcore.presentation.triage.host_rows import place_of_replaced
 from idcore.presentation.triage.in_range import InRange
 from idcore.presentation.triage.processes import find_process, process_key, process_name, sorted_processes
 from idcore.presentation.triage.scope import Scope
@@ -50,9 +51,14 @@ def of_range(run: Run, in_range: InRange, wanted: Scope) -> pd.DataFrame:
 
 
 def choose(processes: pd.DataFrame, view: View) -> int:
-    """The place of the process shown: the box, which follows the address and the ranking."""
-    asked = find_process(processes, st.query_params.get("process"))
-    place = asked if asked is not None else 0
+    """The place of the process shown: the box, which follows the address and the ranking.
+
+    Without an address the first, or one that another replaced, where none misses IDs and none wraps.
+    """
+    place = find_process(processes, st.query_params.get("process"))
+    if place is None and criteria(processes)[0] == "rate":
+        place = place_of_replaced(processes)
+    place = place or 0
     st.session_state["pick_process"] = place
     names = [process_name(row) for row in processes.to_dict("records")]
     st.selectbox(
