@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -50,7 +49,7 @@ class Clusters:
 
     def __init__(self, work: Path, wanted: set[str]) -> None:
         self._work, self._wanted = work, wanted
-        self._all: dict[str, Processes] = {}
+        self._all: list[Processes] = []
         self._booting: dict[str, Future[Any]] = {}
         self._pool = ThreadPoolExecutor(max(1, len(wanted)), "boot")
 
@@ -60,7 +59,7 @@ class Clusters:
             if name in self._booting or name not in self._wanted:
                 continue
             cluster = RealCluster(self._work / name) if name == "guarded" else OneBroker(self._work / name, name)
-            self._all[name] = cluster
+            self._all.append(cluster)
             boot = partial(filled, cluster) if isinstance(cluster, RealCluster) else cluster.start
             self._booting[name] = self._pool.submit(boot)
 
@@ -69,52 +68,31 @@ class Clusters:
         self.begin(name)
         return self._booting[name].result()
 
-    def end(self, name: str) -> None:
-        """Ends one of them, if it has begun."""
-        if name in self._all:
-            self._all[name].stop()
-
     def stop(self) -> None:
         """Ends every process, of a boot under way too."""
-        for cluster in self._all.values():
+        for cluster in self._all:
             cluster.stop()
         self._pool.shutdown()
 
 
 HERE = Path(__file__).resolve().parent
-# Which clusters boot from which file on. One broker and its clients never rest, and take half a core as long as they
-# are there: their tests come when those of the guarded cluster have ended, whose last file is longer than their boot.
-AHEAD = {"test_lookup.py": ["guarded"], "test_real_zz_damage.py": [jars.SERVER, jars.OLD_SERVER]}
-_CLUSTERS = pytest.StashKey[tuple[Clusters, dict[str, pytest.Item]]]()
-
-
-def wanted_by(item: pytest.Item) -> set[str]:
-    """The clusters that a test wants."""
-    if HERE not in item.path.parents:
-        return set()
-    return {cluster for name in _WANTED.keys() & set(getattr(item, "fixturenames", ())) for cluster in _WANTED[name]}
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """File by file: those without a cluster first, then those of the guarded one, which ends before the others boot."""
-    wanted: defaultdict[Path, set[str]] = defaultdict(set)
-    for item in items:
-        wanted[item.path] |= wanted_by(item)
-    places = [n for n, item in enumerate(items) if HERE in item.path.parents]
-    ordered = sorted(
-        (items[n] for n in places), key=lambda item: (bool(wanted[item.path] - {"guarded"}), bool(wanted[item.path]))
-    )
-    for n, item in zip(places, ordered, strict=True):
-        items[n] = item
+# Which clusters boot from which file on. Clients of one broker never rest, and take a third of a core each as long as
+# they are there: they come when the tests of the guarded cluster begin, which last longer than their boot.
+AHEAD = {"test_lookup.py": ["guarded"], "test_real.py": [jars.SERVER, jars.OLD_SERVER]}
+_CLUSTERS = pytest.StashKey[tuple[Clusters, pytest.Item | None]]()
 
 
 @pytest.fixture(scope="session")
 def clusters(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
-    """Those that the chosen tests want, each until the last one that does."""
-    last = {cluster: item for item in request.session.items for cluster in wanted_by(item)}
-    made = Clusters(tmp_path_factory.mktemp("clusters"), set() if jars.missing_server() else {*last})
-    request.session.stash[_CLUSTERS] = made, last
+    """Those that the chosen tests want, until the last one that does."""
+    of_tests = [
+        (item, _WANTED.keys() & set(getattr(item, "fixturenames", ())))
+        for item in request.session.items
+        if HERE in item.path.parents
+    ]
+    wanted = {cluster for _, names in of_tests for name in names for cluster in _WANTED[name]}
+    made = Clusters(tmp_path_factory.mktemp("clusters"), set() if jars.missing_server() else wanted)
+    request.session.stash[_CLUSTERS] = made, next((item for item, names in reversed(of_tests) if names), None)
     yield made
     made.stop()
 
@@ -128,11 +106,10 @@ def boot_ahead(request: pytest.FixtureRequest) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """A cluster ends with the last test that wants it: other tests want the machine."""
-    made, last = item.session.stash.get(_CLUSTERS, (None, {}))
-    for name, one in last.items():
-        if made is not None and item is one:
-            made.end(name)
+    """The clusters end with the last test that wants one: other tests want the machine."""
+    made, last = item.session.stash.get(_CLUSTERS, (None, None))
+    if made is not None and item is last:
+        made.stop()
 
 
 @pytest.fixture(scope="session")
