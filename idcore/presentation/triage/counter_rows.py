@@ -91,7 +91,9 @@ def many_gaps(points: pd.DataFrame, missing: int) -> ManyGaps | None:
     None where there is none, where one gap has most of them, or where the points, of which a long life has some, do
     not have all that are `missing`.
     """
-    if points.empty or points[["track", "chain"]].nunique().max() > 1 or points["sent_at"].isna().any():
+    if (points["missing_before"] > 0).sum() < FEWEST_GAPS or points["sent_at"].isna().any():
+        return None
+    if points[["track", "chain"]].nunique().max() > 1:
         return None
     ordered = points.sort_values("position")
     lost, sent, position = ordered["missing_before"].tolist(), ordered["sent_at"].tolist(), ordered["position"].tolist()
