@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -384,19 +384,23 @@ def test_a_chart_has_one_name_and_its_words_are_in_every_catalogue() -> None:
         registry.register(registry.CHARTS["findings"])
 
 
-def over_month_end(tmp_path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
-    """The process and the points of 1,200 IDs, ten a second, in the minutes around the first of February."""
-    begin, february = datetime(2026, 1, 31, 23, 59, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
+def scanned(ids: Iterable[tuple[datetime, int]], tmp_path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
+    """The process and the points of a log of one: of each ID when it was sent, and its counter."""
     lines = []
-    for place in range(1_200):
-        sent = begin + timedelta(milliseconds=100 * place)
-        start = february if sent >= february else datetime(2026, 1, 1, tzinfo=UTC)
-        elapsed = (sent - start) // timedelta(milliseconds=1)
-        lines.append(f"{sent:%F %T}.{sent.microsecond // 1_000:03d}Z msgId={uniq(0x0A000001, 3, JAVA, elapsed, place)}")
+    for sent, counter in ids:
+        month = sent.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+        one = uniq(0x0A000001, 3, JAVA, (sent - month) // timedelta(milliseconds=1), counter)
+        lines.append(f"{sent:%F %T}.{sent.microsecond // 1_000:03d}Z msgId={one}")
     path = tmp_path / "app.log"
     path.write_text("\n".join(lines))
-    tables = scan_local([str(path)], month_rows(datetime(2026, 2, 2, tzinfo=UTC), UTC))
+    tables = scan_local([str(path)], month_rows(datetime(2026, 2, 4, tzinfo=UTC), UTC))
     return tables["processes"].to_pylist()[0], tables["counters"].to_pandas()
+
+
+def over_month_end(tmp_path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
+    """1,200 IDs, ten a second, in the minutes around the first of February."""
+    begin = datetime(2026, 1, 31, 23, 59, tzinfo=UTC)
+    return scanned(((begin + timedelta(milliseconds=100 * place), place) for place in range(1_200)), tmp_path)
 
 
 def test_a_process_that_runs_over_the_end_of_a_month_has_one_clock(tmp_path: Path) -> None:
@@ -418,16 +422,10 @@ def test_a_process_that_runs_over_the_end_of_a_month_has_one_clock(tmp_path: Pat
 
 def losing(parts: list[tuple[int, int, int]], tmp_path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
     """A process with an ID a second for an hour. In the seconds of a part every n-th ID is there, none where n is 0."""
-    start, lines = datetime(2026, 2, 3, tzinfo=UTC), []
-    for second in range(3_600):
-        kept = next((n for begin, end, n in parts if begin <= second < end), 1)
-        if kept and second % kept == 0:
-            sent, elapsed = start + timedelta(seconds=second), 2 * 86_400_000 + second * 1_000
-            lines.append(f"{sent:%F %T}.000Z msgId={uniq(0x0A000001, 3, JAVA, elapsed, second)}")
-    path = tmp_path / "app.log"
-    path.write_text("\n".join(lines))
-    tables = scan_local([str(path)], month_rows(datetime(2026, 2, 4, tzinfo=UTC), UTC))
-    return tables["processes"].to_pylist()[0], tables["counters"].to_pandas()
+    start = datetime(2026, 2, 3, tzinfo=UTC)
+    kept = {second: next((n for begin, end, n in parts if begin <= second < end), 1) for second in range(3_600)}
+    there = (second for second, n in kept.items() if n and second % n == 0)
+    return scanned(((start + timedelta(seconds=second), second) for second in there), tmp_path)
 
 
 def test_a_process_that_lost_a_part_for_a_while_is_said_by_that_while(tmp_path: Path) -> None:
