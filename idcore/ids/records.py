@@ -58,15 +58,18 @@ class Hint(NamedTuple):
 
     def is_proved_by(self, elapsed: Sequence[int]) -> bool:
         """Whether an ID proves it, as `Moment.is_proved_by` does; never of a day without a year."""
-        if self.born_ms is not None:
-            return any(map(Moment(self.born_ms, 0, 0, True).is_proved_by, elapsed))
-        assert self.time is not None
-        return not isinstance(self.time, NamedDay) and any(map(moment_at(self.time).is_proved_by, elapsed))
+        return not isinstance(self.time, NamedDay) and any(map(self._moment.is_proved_by, elapsed))
 
     def is_near(self, elapsed: Sequence[int]) -> bool:
         """Whether one of the IDs may have been made at most a day before it, as `Moment.is_near` says."""
-        moment = Moment(self.born_ms, 0, 0, True) if self.born_ms is not None else moment_at(self.time or datetime.min)
-        return any(map(moment.is_near, elapsed))
+        return any(map(self._moment.is_near, elapsed))
+
+    @property
+    def _moment(self) -> Moment:
+        if self.born_ms is not None:
+            return Moment(self.born_ms, 0, 0, True)
+        assert self.time is not None
+        return moment_at(self.time)
 
     def is_better_than(self, unproved: Hint, elapsed: Sequence[int]) -> bool:
         """Whether an ID proves it, or it alone is of the day of one."""

@@ -185,9 +185,8 @@ def missing_of(row: dict[str, Any], points: pd.DataFrame, reader: Reader) -> str
     """Where a process whose input is no sample has most missing IDs: a time with many gaps, else its widest gap."""
     if row.get("sample") or not is_countable(row):
         return ""
-    many, gap = counter_rows.many_gaps(points, int(row["missing"])), counter_rows.widest_gap(points)
     words = reader.words
-    if many is not None:
+    if (many := counter_rows.many_gaps(points, int(row["missing"]))) is not None:
         first, last = times.between(many.begins, many.ends, reader.zone)
         return words(
             "counters.said_gaps",
@@ -198,6 +197,7 @@ def missing_of(row: dict[str, Any], points: pd.DataFrame, reader: Reader) -> str
             share=words.share(many.missing, many.produced),
             widest=f"{many.widest:,}",
         )
+    gap = counter_rows.widest_gap(points)
     if gap is None or gap.begins is None or gap.ends is None:
         return ""
     lasting = words.duration((gap.ends - gap.begins).total_seconds())
