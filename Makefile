@@ -28,7 +28,7 @@ quick:            ## the tests for the loop of editing, a minute; ARGS=-x ends a
 	@$(PY) -m pytest -q -n 2 --dist loadfile -m "quick and not (browser or java or spark or slow)" $(ARGS)
 
 # One that fails once in the crowd is tried again; the summary names it (RERUN), for it has a fault of its own.
-test: setup-dev   ## every rule, page and real part, 25 minutes on two slow cores
+test: setup-dev   ## every rule, page and real part, 13 to 25 minutes on two cores
 	@$(PY) -m pytest -n 3 --dist loadscope --no-loadscope-reorder --reruns 1 $(ARGS)
 
 test-all:         ## the same with the tests marked long: before a release
