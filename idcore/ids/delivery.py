@@ -31,7 +31,7 @@ from idcore.ids.delivery_words import (
     word_of,
 )
 from idcore.ids.find import find
-from idcore.ids.line_moments import prefix_time
+from idcore.ids.line_moments import moment_at_ms, prefix_time
 from idcore.ids.receipts import Recall, Receipt
 from idcore.ids.tokens import Token
 from idcore.ids.tracks import Track, Tracks, may_be_track
@@ -75,6 +75,12 @@ _OTHER_FIELDS = (
     ("reconsumetimes", "RetryTimes[", re.compile(r"RetryTimes\[(\d{1,6})\]")),
 )
 _LOCAL = r"[=:]\s{1,24}(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})"
+# When it was consumed, as a field that is a time: `consumeTime=12` is how long it took.
+_CONSUMED = re.compile(
+    r"(?:(?<![A-Za-z_])(?<!last )(?i:consum(?:e|ed|ption|ing)[_ ]?(?:start|begin|end|finish|done)?[_ ]?"
+    r"(?:(?:date)?time(?:[_ ]?stamp)?|at|date))|(?<!上次)(?<!最后)(?<!最近)消费(?:开始|结束|完成)?(?:时间戳?|日期))"
+    r"[\\\"']{0,2}\s{0,24}[=:：]\s{0,24}[\\\"'\[]{0,3}(?:(1\d{12})(?!\d)|(?=\d{4}[-/]\d))"
+)
 _BORN_TEXT, _STORED_TEXT = re.compile(f"Born Timestamp{_LOCAL}"), re.compile(f"Store Timestamp{_LOCAL}")
 STATUSES = (SEND_OK, "FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
 _RECEIPT = re.compile(
@@ -107,7 +113,7 @@ _KNOWN = (
     r"offset ?(?:msg)?id|msg ?id|topic|tags|keys|queue ?id|queue ?offset|commitlog ?offset|reconsume ?times|uniq_?key"
     r"|born ?timestamp|store ?timestamp|born ?host|store ?host|sys(?:tem)? ?flag|properties|message ?(?:body ?path|id)"
     r"|broker ?name|store ?size|send ?status|body ?crc|delivery ?attempt|toString\(\)|consumer ?group"
-    r"|retry ?(?:times|count)|消息 ?(?:id|编号)|主题|消费者?组|订阅组|重试次数|重新消费次数"
+    r"|consumed? ?(?:time(?:stamp)?|at)|消费时间|retry ?(?:times|count)|消息 ?(?:id|编号)|主题|消费者?组|订阅组|重试次数|重新消费次数"
 )
 _FIELD_LINE = re.compile(rf"""(?i)\s{{0,60}}["']?({_KNOWN})["']?\s{{0,24}}[=:：]""")
 # An alarm: a heading that says how a delivery ended, and fields of any name below it.
@@ -696,6 +702,10 @@ def _tries(around: _Around, event: str) -> int | None:
 def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> Delivery:
     receipt, recall = _receipt(around), _recall(around.part)
     event, detail, status = _event(around, receipt)
+    consumed = _consumed(around.part)
+    if not event and consumed is not None:
+        event = "received"
+    is_of_field = consumed is not None and (event == "received" or (event in EVENTS and token.prefix_time is None))
     topic, stored, copied = _topics(around)
     head = around.head[:_LONGEST_HEAD]
     threads = _THREAD.search(head) if any(word in head for word in _THREAD_WORDS) else None
@@ -728,7 +738,7 @@ def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> D
         recall=recall,
         pace=_pace(around, receipt),
         born_ms=token.born_ms,
-        time=token.prefix_time,
+        time=consumed if is_of_field else token.prefix_time,
         born=_moment(_BORN_TEXT, around.part),
         stored=_moment(_STORED_TEXT, around.part),
         form=crc32(_FIGURES.sub("", around.head[-_NEAR:] if around.is_record else around.near).encode()),
@@ -778,6 +788,14 @@ def _moment(pattern: re.Pattern[str], text: str) -> datetime | None:
     """A time as mqadmin prints it."""
     match = pattern.search(text) if " Timestamp:" in text else None
     return None if match is None else prefix_time(match[1])
+
+
+def _consumed(text: str) -> datetime | None:
+    """The time of a field that says when a message was consumed."""
+    match = _CONSUMED.search(text) if "onsum" in text or "消费" in text else None
+    if match is None:
+        return None
+    return moment_at_ms(int(match[1])) if match[1] else prefix_time(text[match.end() :][:40])
 
 
 def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | None]:

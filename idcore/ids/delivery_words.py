@@ -22,8 +22,10 @@ _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("acked", ("ConsumeOrderlyStatus.SUCCESS", "ConsumeResult.SUCCESS", "Action.CommitMessage")),
 )
 # `failed=0` counts something, and so does 失败次数：0. A name that ends in a count says how often, not that it did not.
+# `"consumed":false` says that it was not.
 # Behind a colon at a line's end the reason follows in the next line; behind = there is none.
-_NO_COUNT = r"(?!(?:ed)?\s?(?:[=:]\s?(?:\d+\b|false|null|none)|=\s?(?:[,;]|$)))"
+_NO_COUNT = r"(?!(?:ed)?[\"']?\s?(?:[=:]\s?[\"']?(?:\d+\b|false|null|none)|=\s?(?:[,;]|$)))"
+_NOT_DONE = r"(?![\"']?\s?[=:：]\s?[\"']?(?:(?:false|null|none|no)\b|否|无))"
 _NOT_NONE = r"(?!(?:次数|数|信息|原因|码)?\s?(?:[=:：]\s?(?:0(?!\d)|null|none|无)|=\s?(?:[,，;；]|$)))(?!率)"
 _FAILED = r"(?<!without )(?<!no )(?<![-_])(?:fail|failed|failure|fails|exception|error)\b(?![-_]| (?:handler|code))"
 _IS = r"""["']?\s?[=:：]\s?["']?"""
@@ -186,7 +188,7 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             "received",
             "receiv|consum|recv|subscribe callback",
-            rf"\b{_NOT_YET}(?:(?:receiv|consum)(?:e|ed|es|ing)|recv(?:ed)?)\b{_NO_ANSWER}|subscribe callback",
+            rf"\b{_NOT_YET}(?:(?:receiv|consum)(?:e|ed|es|ing)|recv(?:ed)?)\b{_NO_ANSWER}{_NOT_DONE}|subscribe callback",
         ),
         (
             "received",
@@ -194,7 +196,7 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
             rf"\b{_NOT_YET}(?:pulled|polled|fetched|got|get(?= \d))(?: \d{{1,4}})?(?: new)? {_MESSAGE}(?! ?id| ?queue)"
             r"|\bonmessage\b",
         ),
-        ("received", "消费|收到|接收", f"{_CONSUME}(?!失败|异常)|{_UNDONE}(?:收到|接收)(?!者|组|端|方)"),
+        ("received", "消费|收到|接收", f"{_CONSUME}(?!失败|异常|时间){_NOT_DONE}|{_UNDONE}(?:收到|接收)(?!者|组|端|方)"),
         (
             "received",
             "到|处理",

@@ -425,6 +425,12 @@ def test_a_line_cut_in_its_id_keeps_its_topic_and_try(msg_id: str) -> None:
         ("failed", None, "ERROR error while processing message ID: NPE"),
         ("", None, "INFO not consumed yet: ID"),
         ("", None, "INFO 未消费 ID"),
+        ("", None, '{"msgId":"ID","consumed":false}'),
+        ("", None, '{"msgId":"ID","received":null,"consumedAt":null}'),
+        ("", None, '{"msgId":"ID","已消费":"否"}'),
+        ("", None, '{"msgId":"ID","consumeTime":12}'),
+        ("", None, "上次消费时间：2026-11-20 10:05:04 msgId=ID"),
+        ("acked", None, '{"msgId":"ID","consumeFailed":"","consume success":true,"failed":false}'),
         ("", None, "INFO 消息未被消费：ID"),
         ("", None, "INFO 消费失败次数=0 msgId=ID"),
         ("acked", 2, "消费成功，msgId：ID，重试次数：2"),
@@ -940,3 +946,25 @@ def test_no_other_line_is_taken_for_why_it_came_again(lines: tuple[tuple[str, in
     assert again_of(*(consumed(*line) for line in lines)) == [
         f"It came again because an attempt failed: {one}" for one in said
     ]
+
+
+AT = "2026-11-20T10:05:04"
+
+
+@pytest.mark.parametrize(
+    ("event", "time", "text"),
+    [
+        ("received", AT, "consumerGroup=g1 consumeTime=2026-11-20 10:05:04 msgId=ID"),
+        ("received", AT, "2026-11-20 10:05:09 INFO consumerGroup=g1 consumed_at=2026-11-20 10:05:04 msgId=ID"),
+        ("received", AT, '{"msgId":"ID","bornTime":"2026-11-20 10:05:00","consumeDate":"2026-11-20 10:05:04"}'),
+        ("received", AT + "+00:00", '{"msgId":"ID","consumeTimestamp":1795169104000}'),
+        ("received", AT, "msgId=ID 消费时间：2026-11-20 10:05:04"),
+        ("received", AT, "msgId: ID\nconsumer group: g1\nconsumeTime: 2026-11-20 10:05:04\n"),
+        ("acked", AT, '{"msgId":"ID","consumedAt":"2026-11-20 10:05:04","consumeStatus":"SUCCESS"}'),
+        ("failed", "2026-11-20T10:05:09", "2026-11-20 10:05:09 consume failed ID consumeTime=2026-11-20 10:05:04"),
+        ("sent", "2026-11-20T10:05:09", "2026-11-20 10:05:09 msgId=ID sendStatus=SEND_OK consumeTime=2026-11-20 10:05:04"),
+    ],
+)
+def test_a_field_with_the_time_of_consumption_says_that_a_consumer_had_it(event: str, time: str, text: str) -> None:
+    (claim,) = _claims(text.replace("ID", "0A141E28126418B4AAC26531F659001F"))
+    assert (claim.event, claim.time and claim.time.isoformat()) == (event, time)

@@ -223,7 +223,7 @@ def of_lines(lines: Iterable[Line], ids: Sequence[str], zone: tzinfo) -> Iterato
             continue
         event_places.add((line.file, own.begin or line.number, ""))
         token = next(tokens_of(line, ids), None)
-        opened = own.time if is_record or token is None else token.prefix_time
+        opened = own.time if is_record or own.time is not None or token is None else token.prefix_time
         code, role = _writer(line.text, own)
         logged = _claimed(
             own, line.file, role, code, _instant(opened, zone), opened is not None and opened.tzinfo is not None
