@@ -322,7 +322,7 @@ def _view(commands: Any) -> None:
         " Without an ID it lists messages: of a topic and a time, of a queue, with a key, or dead letters.",
     )
     command.add_argument("ids", nargs="*", metavar="ID", help="IDs or keys; - reads standard input")
-    where = command.add_mutually_exclusive_group(required=True)
+    where = command.add_mutually_exclusive_group()  # one is needed: `idcore.cli.view` says what to do without
     where.add_argument("--store", type=_path, metavar="DIR", help="a broker's store folder (opened read-only)")
     where.add_argument("--namesrv", metavar="HOST:PORT[;…]", help="the name servers of a live cluster")
     where.add_argument("--cluster", metavar="NAME", help="a cluster from the profile file ($IDCORE_CLUSTERS)")

@@ -27,7 +27,7 @@ from idcore.base.catalogue import words
 from idcore.base.errors import CoreError
 from idcore.base.safe_text import json_text
 from idcore.cli import lists
-from idcore.cli.complaint import complain
+from idcore.cli.complaint import complain, program
 from idcore.cli.decode import read_text
 from idcore.cli.parser import Usage, read_clock, subscriptions_of
 from idcore.ids import Clock, find, identify
@@ -44,13 +44,15 @@ _LONGEST_LINE, _LONGEST_WORD = 1 << 20, 1 << 12
 
 def run(options: argparse.Namespace) -> int:
     """Looks up; 0 when every id was found, 1 when one was not, 3 when there was nothing to ask."""
+    option = next((name for name in SOURCES if getattr(options, name, None) is not None), None)
+    if option is None:
+        raise Usage(f"--store, --namesrv or --cluster is needed; `{program()} decode` reads an ID without one")
     reference, zone, known = read_clock(options)
     way = lists.way_of(options, zone)
     if sys.stdin is None and way is None and (not options.ids or "-" in options.ids):
         raise Usage("standard input is closed")
     if not options.ids and way is None and sys.stdin.isatty():
         raise Usage("no ID given; write IDs, or - to read standard input")
-    option = next(name for name in SOURCES if getattr(options, name, None) is not None)
     if options.store is not None and options.who:
         raise Usage("--who goes with --namesrv and --cluster")
     options.subscription = subscriptions_of(options)

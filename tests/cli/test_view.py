@@ -297,7 +297,8 @@ def test_nothing_to_ask_is_status_3_and_wrong_usage_2(store: Path, tmp_path: Pat
         assert (done.returncode, done.stdout) == (3, "")
         assert done.stderr.startswith("idcore: ")
         assert done.stderr.count("\n") == 1
-    assert view("x").returncode == 2
+    lost = view("x")
+    assert lost.returncode == 2 and "--cluster is needed" in lost.stderr and "decode" in lost.stderr
     assert view("--store", str(store), "--from", "yesterday", "x").returncode == 2
     assert view("--store", str(store), "--from", "", "x").returncode == 2
     assert view("--store", "", "x").returncode == 2
