@@ -113,7 +113,8 @@ _KNOWN = (
     r"offset ?(?:msg)?id|msg ?id|topic|tags|keys|queue ?id|queue ?offset|commitlog ?offset|reconsume ?times|uniq_?key"
     r"|born ?timestamp|store ?timestamp|born ?host|store ?host|sys(?:tem)? ?flag|properties|message ?(?:body ?path|id)"
     r"|broker ?name|store ?size|send ?status|body ?crc|delivery ?attempt|toString\(\)|consumer ?group"
-    r"|consumed? ?(?:time(?:stamp)?|at)|消费时间|retry ?(?:times|count)|消息 ?(?:id|编号)|主题|消费者?组|订阅组|重试次数|重新消费次数"
+    r"|consumed? ?(?:time(?:stamp)?|at)|消费时间|retry ?(?:times|count)"
+    r"|消息 ?(?:id|编号)|主题|消费者?组|订阅组|重试次数|重新消费次数"
 )
 _FIELD_LINE = re.compile(rf"""(?i)\s{{0,60}}["']?({_KNOWN})["']?\s{{0,24}}[=:：]""")
 # An alarm: a heading that says how a delivery ended, and fields of any name below it.

@@ -188,7 +188,8 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             "received",
             "receiv|consum|recv|subscribe callback",
-            rf"\b{_NOT_YET}(?:(?:receiv|consum)(?:e|ed|es|ing)|recv(?:ed)?)\b{_NO_ANSWER}{_NOT_DONE}|subscribe callback",
+            rf"\b{_NOT_YET}(?:(?:receiv|consum)(?:e|ed|es|ing)|recv(?:ed)?)\b{_NO_ANSWER}{_NOT_DONE}"
+            "|subscribe callback",
         ),
         (
             "received",
@@ -196,7 +197,11 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
             rf"\b{_NOT_YET}(?:pulled|polled|fetched|got|get(?= \d))(?: \d{{1,4}})?(?: new)? {_MESSAGE}(?! ?id| ?queue)"
             r"|\bonmessage\b",
         ),
-        ("received", "消费|收到|接收", f"{_CONSUME}(?!失败|异常|时间){_NOT_DONE}|{_UNDONE}(?:收到|接收)(?!者|组|端|方)"),
+        (
+            "received",
+            "消费|收到|接收",
+            f"{_CONSUME}(?!失败|异常|时间){_NOT_DONE}|{_UNDONE}(?:收到|接收)(?!者|组|端|方)",
+        ),
         (
             "received",
             "到|处理",

@@ -962,7 +962,11 @@ AT = "2026-11-20T10:05:04"
         ("received", AT, "msgId: ID\nconsumer group: g1\nconsumeTime: 2026-11-20 10:05:04\n"),
         ("acked", AT, '{"msgId":"ID","consumedAt":"2026-11-20 10:05:04","consumeStatus":"SUCCESS"}'),
         ("failed", "2026-11-20T10:05:09", "2026-11-20 10:05:09 consume failed ID consumeTime=2026-11-20 10:05:04"),
-        ("sent", "2026-11-20T10:05:09", "2026-11-20 10:05:09 msgId=ID sendStatus=SEND_OK consumeTime=2026-11-20 10:05:04"),
+        (
+            "sent",
+            "2026-11-20T10:05:09",
+            "2026-11-20 10:05:09 msgId=ID sendStatus=SEND_OK consumeTime=2026-11-20 10:05:04",
+        ),
     ],
 )
 def test_a_field_with_the_time_of_consumption_says_that_a_consumer_had_it(event: str, time: str, text: str) -> None:
