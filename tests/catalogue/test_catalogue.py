@@ -132,10 +132,11 @@ def test_sizes_spans_and_shares_are_never_rounded_to_a_lie() -> None:
     spans = {0.25: "250 ms", 5: "5 s", 90: "1 min 30 s", 120: "2 min", 4000: "1 h 6 min", 100_000: "1 d 3 h"}
     spans |= {3_600: "1 h", 2 * 86_400: "2 d", 86_400_000: "1,000 d"}
     assert {n: words.duration(n) for n in spans} == spans
-    shares = {(0, 9): "0%", (1, 9_999): "< 0.1%", (9_998, 9_999): "> 99.9%", (1, 2): "50%", (0, 0): "–"}
+    shares = {(0, 9): "0%", (1, 2_000): "0.05%", (1, 10_001): "< 0.01%", (1, 2): "50%", (0, 0): "–"}
+    shares |= {(9_998, 9_999): "99.99%", (10_000, 10_001): "> 99.99%"}
     assert {pair: words.share(*pair) for pair in shares} == shares
     column = [words.share_cell(*pair) for pair in ((251, 1000), (1, 4), (1, 1), (0, 4), (1, 100_000), (0, 0))]
-    assert column == ["25.1%", "25.0%", "100.0%", "0.0%", "< 0.1%", "–"], "digits stand below each other"
+    assert column == ["25.1%", "25.0%", "100.0%", "0.0%", "< 0.01%", "–"], "digits stand below each other"
 
 
 def test_a_span_of_time_is_exact_to_the_millisecond() -> None:

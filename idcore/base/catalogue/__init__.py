@@ -228,14 +228,16 @@ class Words:
         return " ".join(f"{figure} {self(f'unit.{unit}')}" for unit, figure in figures.items() if figure)
 
     def share(self, part: float, whole: float) -> str:
-        """A share as a percentage; it never says 0 or 100 when it is not: `share(1, 100_000)` is `< 0.1%`."""
+        """A share as a percentage; it never says 0 or 100 when it is not: `share(1, 100_000)` is `< 0.01%`."""
         if not whole:
             return "–"
         value = 100 * part / whole
-        if 0 < value < 0.1:
-            return "< 0.1%"
-        if 99.9 < value < 100:
-            return "> 99.9%"
+        if 0 < value < 0.01:
+            return "< 0.01%"
+        if 99.99 < value < 100:
+            return "> 99.99%"
+        if 0 < value < 0.1 or 99.9 < value < 100:  # of 2,000 hosts each has 0.05%
+            return f"{value:.2f}%"
         return f"{value:.1f}%".replace(".0%", "%")
 
     def share_cell(self, part: float, whole: float) -> str:
