@@ -75,10 +75,12 @@ if len(listed) > 1 and (first := broker_rows.spoken_of(listed)) is not None:
     page_link("brokers", label, icon=":material/storage:", run=run.name, broker=first.address, **near)
 
 # chart
-page, _ = page_of(listed, "brokers_page", ROWS)
+sought = logs.sought(listed, shown)
+page, _ = page_of(sought, "brokers_page", ROWS)
 span = broker_rows.span_text(parts, within, shown, assumed)
-show_html(html.rows(page, colours, shown, run.name, within, span))
-pager(listed, "brokers_page", ROWS)
+if page:
+    show_html(html.rows(page, colours, shown, run.name, within, span))
+pager(sought, "brokers_page", ROWS)
 clicked = {}
 for row in (some if len(brokers) > 1 else brokers).head(SHOWN).to_dict("records"):
     address = row["address"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
@@ -16,8 +16,10 @@ from idcore.presentation.reader import Reader
 from idcore.presentation.triage import broker_logs
 from idcore.presentation.triage.activity import is_silent, step_minutes
 from idcore.presentation.triage.broker_logs import Speed, rate_text
+from idcore.presentation.triage.host_rows import fits, in_order
 from idcore.presentation.triage.time_range import TimeRange
 
+SORTS = ("growth", "full", "records", "address")
 STEPS = 60  # of a strip
 MOST_CELLS = 14  # files of a row, the newest
 ALIKE = 0.95  # of the highest rate: who grows this fast is not slower by more than chance
@@ -129,6 +131,28 @@ def rows_of(
             )
         )
     return sorted(described, key=lambda row: (row.silent_since is None, -(row.speed.rate if row.speed else -1)))
+
+
+def sorts(rows: Sequence[BrokerRow]) -> list[str]:
+    """What brokers can be ordered by: without times only by their records and addresses."""
+    return [by for by in SORTS if by in ("records", "address") or any(row.speed is not None for row in rows)]
+
+
+def ordered(rows: Sequence[BrokerRow], by: str) -> list[BrokerRow]:
+    """The rows in the order a person asked for; `growth`: as `rows_of` has them."""
+    keys: dict[str, Callable[[BrokerRow], Any]] = {
+        "growth": lambda row: 0,
+        "records": lambda row: -row.share,
+        "full": lambda row: (row.full_at is None, row.full_at),
+        "address": lambda row: (in_order(row.host), row.port),
+    }
+    return sorted(rows, key=keys[by])
+
+
+def matching(rows: Sequence[BrokerRow], text: str) -> list[BrokerRow]:
+    """The rows whose name or address has this text, or whose host lies in this network."""
+    fit = fits(text)
+    return [row for row in rows if fit(row.title) or fit(row.host)]
 
 
 def _later(moment: datetime, seconds: float) -> datetime | None:

@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -93,7 +93,7 @@ def judged(processes: pd.DataFrame, points: PointsOf) -> pd.DataFrame:
 
 def ordered(rows: pd.DataFrame, by: str) -> pd.DataFrame:
     """The rows in the order a person asked for; ties by messages."""
-    keys = {"messages": rows["messages"], "processes": rows["processes"], "host": rows["name"].map(_in_order)}
+    keys = {"messages": rows["messages"], "processes": rows["processes"], "host": rows["name"].map(in_order)}
     if "lost" in rows:
         keys["missing"] = rows["lost"] / rows["produced"].clip(lower=1)
     if "ended" in rows:
@@ -104,7 +104,7 @@ def ordered(rows: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 @lru_cache(maxsize=1 << 16)
-def _in_order(name: str) -> tuple[int, int, str]:
+def in_order(name: str) -> tuple[int, int, str]:
     """Addresses by their numbers: 10.0.0.9 before 10.0.0.10."""
     try:
         address = ipaddress.ip_network(name, strict=False).network_address
@@ -114,19 +114,25 @@ def _in_order(name: str) -> tuple[int, int, str]:
 
 
 def matching(rows: pd.DataFrame, text: str) -> pd.DataFrame:
-    """The rows whose name has this text, or lies in this network (`10.42.3.0/24`)."""
-    if not text:
-        return rows
+    """The rows whose name `fits` a text."""
+    fit = fits(text)
+    return rows[[fit(name) for name in rows["name"]]] if text else rows
+
+
+def fits(text: str) -> Callable[[str], bool]:
+    """Whether a name has this text, or lies in this network.
+
+    >>> [fits(text)("10.42.3.7") for text in ("42.3", "10.42.3.0/24", "10.42.4.0/24")]
+    [True, True, False]
+    """
     try:
         network = ipaddress.ip_network(text, strict=False) if "/" in text else None
     except ValueError:
         network = None
-    if network is None:
-        return rows[rows["name"].str.contains(text, case=False, regex=False)]
-    return rows[[_lies_in(name, network) for name in rows["name"]]]
+    return (lambda name: text.lower() in name.lower()) if network is None else partial(_lies_in, network)
 
 
-def _lies_in(name: str, network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
+def _lies_in(network: ipaddress.IPv4Network | ipaddress.IPv6Network, name: str) -> bool:
     try:
         return ipaddress.ip_network(name, strict=False).network_address in network
     except ValueError:

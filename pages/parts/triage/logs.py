@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from idcore.ids.identify import identify
 from idcore.ids.model import OffsetId
 from idcore.presentation.triage import broker_logs, broker_rows, line_filter
 from idcore.presentation.triage.broker_logs import Piece, Retention
+from idcore.presentation.triage.broker_rows import BrokerRow
 from idcore.presentation.triage.time_range import MINUTE, TimeRange
 from idcore.runs.runs import Run
 from pages.parts import cache
@@ -24,7 +25,24 @@ from pages.parts.triage import lines as run_lines
 from pages.parts.view import View
 from pages.parts.widgets import chart, said, small_print
 
+FEW = 5  # brokers, which one sees at once
 ALL = "*"  # brokers, in the box of an offset
+
+
+def sought(rows: Sequence[BrokerRow], view: View) -> list[BrokerRow]:
+    """The rows that fit the text asked for, in the order asked for: of many brokers, each in the address."""
+    if len(rows) <= FEW:
+        return list(rows)
+    words = view.words
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="brokers-asked"):
+        label = words("brokers.search")
+        text = st.text_input(label, key="q", placeholder="broker-a", bind="query-params", width=220).strip()
+        name = lambda one: words(f"brokers.by.{one}")  # noqa: E731
+        by = filters.one_of(st.selectbox, "by", broker_rows.sorts(rows), words("sort"), name, width=160)
+    fitting = broker_rows.ordered(broker_rows.matching(rows, text), by)
+    if not fitting:
+        st.info(words("brokers.no_broker"), icon=":material/info:")
+    return fitting
 
 
 def growth_chart(
