@@ -29,11 +29,14 @@ def ranking(
     run: str,
     shown: TimeRange = ALL_TIMES,
 ) -> Html:
-    """Each process with its counter of a time range small and what it is ranked by; a link shows it."""
-    items = []
+    """Each process with its counter of a time range small and what it is ranked by; a link shows it.
+
+    All counters have one axis of time.
+    """
+    items, within = [], shown or counter_rows.common_span(rows)
     for row in rows:
         key = process_key(row)
-        shape = counter_rows.outline(points(row), shown)
+        shape = counter_rows.outline(points(row), within)
         saw = tag("i", style=f"clip-path:polygon({shape})") if shape else None
         host, pid = tag("b", row["host"], class_="mq-mono"), tag("span", f"{row['pid']}", class_="mq-pid")
         name = tag("span", join([host, pid], " "))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,6 +21,7 @@ LEAST_IDS = 100  # from which a rate says when the next wrap is
 LONGEST = timedelta(days=60)
 FEWEST_GAPS = 5  # of a time that has most of them
 LEAST_PART = 0.2  # of the span of all processes, that one needs to be shown along all of it
+LEAST_SEEN = 0.05  # of it, in a small picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,16 @@ def whole_span(row: Mapping[str, Any], processes: pd.DataFrame) -> tuple[datetim
     begin, end = processes["first_sent_at"].min(), processes["last_sent_at"].max()
     own = row["last_sent_at"] - row["first_sent_at"]
     return (begin, end) if own >= LEAST_PART * (end - begin) else None
+
+
+def common_span(rows: Sequence[Mapping[Any, Any]]) -> TimeRange:
+    """From the first ID of some processes to the last; all times where one has too small a part of it to be seen."""
+    spans = [(row["first_sent_at"], row["last_sent_at"]) for row in rows]
+    if not spans or any(pd.isna(end) for span in spans for end in span):
+        return ALL_TIMES
+    begin, end = min(first for first, _ in spans), max(last for _, last in spans)
+    shortest = min(last - first for first, last in spans)
+    return TimeRange(begin, end) if begin < end and shortest >= LEAST_SEEN * (end - begin) else ALL_TIMES
 
 
 def outline(points: pd.DataFrame, shown: TimeRange = ALL_TIMES) -> str:
