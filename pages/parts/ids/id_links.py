@@ -28,18 +28,29 @@ def trace_links(traces: Sequence[str], words: Words) -> None:
                 page_link("message", trace, icon=":material/timeline:", trace=trace, run=run)
 
 
-def message_links(ids: Sequence[str], words: Words, **named: str | None) -> None:
+def message_links(ids: Sequence[str], words: Words, own: str | None = None, **named: str | None) -> None:
     """Links that take ids along: one to its journey, all to where messages are looked up.
 
-    A click on the journey, unlike an address, may ask the only cluster that is configured. `named`: how it is read.
+    A click on the journey, unlike an address, may ask the only cluster that is configured. Its lines are those of the
+    scan in sight, or of `own`, that of the input it stands in. `named`: how it is read.
     """
     if (text := message_of(ids)) is not None:
         label = words("card.consumed" if is_configured(settings.current()) else "card.message")
         if st.button(label, key=f"message-{text}", icon=":material/conversion_path:", type="tertiary"):
             st.session_state["message_clicked"] = text
-            params = link_params(id=text, run=scans.current_name(), **named)
+            params = link_params(id=text, run=_scan_with(text, own), **named)
             st.switch_page(st.session_state["pages"]["message"], query_params=params)
     look_up_links(ids, words)
+
+
+def _scan_with(text: str, own: str | None) -> str | None:
+    """The scan in sight; that of the input itself where the other has no line with the ID."""
+    run = scans.at_hand()
+    if run is None or own is None or own == run.name:
+        return own or scans.current_name()
+    from pages.parts.triage import lines  # with it Arrow
+
+    return own if lines.holds(run, text) is False else run.name
 
 
 def look_up_links(ids: Sequence[str], words: Words) -> None:

@@ -87,6 +87,19 @@ def ready_or_stop(run: Run, view: View) -> Index:
     return index
 
 
+def holds(run: Run, text: str) -> bool | None:
+    """Whether lines of a log name an ID; None where that is not known within a moment, or may not be read."""
+    if run.store is not None or run.state != "done":
+        return None
+    index = cache.lines(run)
+    try:
+        if index is None and (going := making(run)) is not None and going.wait(WAIT):
+            index = cache.lines(run)
+    except (CoreError, PermissionError):
+        return None  # the page that opens the scan says so
+    return None if index is None else bool(len(index.select(Filter(ids=(text,))).rows))
+
+
 def waiting(going: Locating, view: View) -> None:
     """That the index is being made, until it is there: then the page is drawn again."""
     if going.wait(0):
