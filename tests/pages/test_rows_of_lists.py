@@ -70,6 +70,26 @@ def test_a_broker_that_stopped_comes_first_then_the_fastest() -> None:
     assert sum(row.share for row in found) == pytest.approx(1)
 
 
+def test_brokers_are_sought_by_name_address_or_network_and_ordered_as_asked() -> None:
+    found = rows()
+    named = [replace(found[0], name="broker-b"), *found[1:]]
+    for text, places in (
+        ("BROKER-B", [0]),
+        ("10.0.0", [0, 1, 2]),
+        ("10.0.0.0/31", [0]),
+        ("10.9.0.0/16", []),
+        (" /x", []),
+    ):
+        assert broker_rows.matching(named, text) == [named[place] for place in places], text
+    for by, key in (("records", lambda row: -row.share), ("address", lambda row: row.address)):
+        assert broker_rows.ordered(found[::-1], by) == sorted(found, key=key)
+    full = broker_rows.ordered(found[::-1], "full")
+    known = [row.full_at for row in full if row.full_at is not None]
+    assert [row.full_at for row in full] == [*sorted(known), None], "which is never full comes last"
+    assert broker_rows.ordered(found, "growth") == found and broker_rows.sorts(found) == list(broker_rows.SORTS)
+    assert broker_rows.sorts([replace(row, speed=None) for row in found]) == ["records", "address"]
+
+
 def test_a_file_is_full_when_its_rest_is_written_at_the_rate_of_its_broker() -> None:
     first, second, stopped = rows()
     for row in (first, second):
@@ -551,6 +571,27 @@ def test_a_small_sawtooth_stays_in_its_box_and_breaks_at_a_wrap() -> None:
     highest, lowest = min(y for _, y in corners), max(y for _, y in corners)
     assert highest < 1 and lowest > 99, "up to the top, and again from the ground"
     assert counter_rows.outline(counter(5)) == ""
+
+
+def test_small_sawtooths_share_one_axis_of_time_where_each_can_be_seen_on_it() -> None:
+    def lived(*seconds: float) -> dict[str, object]:
+        first, last = (pd.Timestamp(START) + pd.Timedelta(seconds=each) for each in seconds)
+        return {"first_sent_at": first, "last_sent_at": last}
+
+    within = counter_rows.common_span([lived(0, 100), lived(50, 200)])
+    assert (within.begin, within.end) == (pd.Timestamp(START), pd.Timestamp(START) + pd.Timedelta(seconds=200))
+    undated = {"first_sent_at": pd.NaT, "last_sent_at": pd.NaT}
+    for rows in ([lived(0, 1), lived(0, 200)], [lived(0, 100), undated], [lived(5, 5)], []):
+        assert not counter_rows.common_span(rows)
+    points = counter(*range(100, 200))
+    whole = TimeRange(
+        points["sent_at"].min(), points["sent_at"].min() + 2 * (points["sent_at"].max() - points["sent_at"].min())
+    )
+    widths = [
+        max(float(corner.split("%")[0]) for corner in counter_rows.outline(points, one).split(", "))
+        for one in (ALL_TIMES, whole)
+    ]
+    assert widths == [100, 50]
 
 
 def test_the_life_of_a_process_is_said_where_it_ended_or_began_in_the_place_of_another() -> None:

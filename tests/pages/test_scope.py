@@ -272,3 +272,35 @@ def test_a_number_of_an_address_that_is_too_long_is_none(
 ) -> None:
     app = open_page(page, run=run.name, **given)
     assert not app.exception and not any("error" in one.value for one in app.error)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_of_many_brokers_one_is_sought_and_they_are_ordered(open_page: Open, tmp_path: Path, lang: str) -> None:
+    lines = log(20).splitlines()
+    brokers = [f"10.42.9.{10 - place}:10911" for place in range(8)]
+    offsets = [f"0A2A09{10 - place:02X}00002A9F{number:016X}" for number in range(200) for place in range(8)]
+    text = "".join(f"{one}, offsetMsgId={offset}\n" for one, offset in zip(lines[:1_000], offsets, strict=False))
+    run, words = indexed_run(tmp_path / "runs", text), catalogue.words(lang)
+
+    def order(**asked: str) -> list[str]:
+        page = shown(open_page("brokers", run=run.name, lang=lang, **asked))
+        places = {address: page.find(f"broker={address.replace(':', '%3A')}") for address in brokers}
+        return sorted((address for address, place in places.items() if place >= 0), key=places.__getitem__)
+
+    assert order(by="address")[:8] == sorted(brokers, key=lambda one: int(one.split(":")[0].split(".")[3]))
+    assert words("brokers.no_broker") in shown(open_page("brokers", run=run.name, lang=lang, q="nobody"))
+
+
+@pytest.mark.parametrize(
+    ("lost", "title", "process"),
+    [(30, "missing", f"{QUIET}~4001~18B4AAC2"), (0, "counters", f"{BUSY}~4000~18B4AAC2")],
+)
+def test_decode_shows_the_counter_of_the_process_that_misses_most(
+    open_page: Open, tmp_path: Path, lost: int, title: str, process: str
+) -> None:
+    lines = log(180).splitlines(keepends=True)
+    slow = [line for line in lines if "0A2A0312" in line][60 : 60 + lost]
+    run = indexed_run(tmp_path / "runs", "".join(line for line in lines if line not in slow))
+    app, label = open_page("decode", run=run.name, lang="en"), catalogue.words("en")(f"pictures.{title}")
+    (link,) = [one.proto for one in app.get("page_link") if one.proto.label == label]
+    assert parse_qs(link.query_string)["process"] == [process]

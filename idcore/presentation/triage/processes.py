@@ -12,7 +12,7 @@ from idcore.base.catalogue import Words
 from idcore.base.layout import USUAL_OF_PROCESSES
 from idcore.base.numbers import whole_number
 from idcore.ids import assumptions
-from idcore.ids.origins import PROCESS_KEY, Fingerprint
+from idcore.ids.origins import Fingerprint
 from idcore.scan.schemas import ONE_COUNTER, UNCOUNTED, UNORDERED
 
 LEAST_RATE = 0.001  # IDs a second that are written as a number
@@ -113,14 +113,6 @@ def sorted_processes(processes: pd.DataFrame, by: str) -> pd.DataFrame:
         kind="stable",
     )
     return ranked.drop(columns="_by")
-
-
-def busiest_process(processes: pd.DataFrame) -> dict[str, object] | None:
-    """The process with the most ids."""
-    if processes.empty:
-        return None
-    row = processes.sort_values(["distinct", "host", "pid"], ascending=[False, True, True]).iloc[0]
-    return {name: row[name] for name in PROCESS_KEY}
 
 
 def rate_text(rate: float) -> str:

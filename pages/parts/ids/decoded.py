@@ -61,7 +61,7 @@ def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     below = st.container(horizontal=True, gap="medium", vertical_alignment="center")
     with below:
         page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **cards.anatomy_params(item, clock))
-        id_links.message_links([item.token.text], words, **cards.reading_params(item))
+        id_links.message_links([item.token.text], words, here.run, **cards.reading_params(item))
     return above, below
 
 
@@ -91,7 +91,7 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     with below:
         only = message_of(ids)
         named = next((cards.reading_params(item) for item in items if item.token.text == only), {})
-        id_links.message_links(ids, words, **named)
+        id_links.message_links(ids, words, here.run, **named)
     fate_lists.offer({} if here.intake.cut or len(ids) > MOST_IDS else {"fates.ask": ids})
     return above, below
 

@@ -11,11 +11,11 @@ from idcore.base.catalogue import Words, upper
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.triage import finding_rows, finding_texts
 from idcore.presentation.triage.finding_rows import Kind
-from idcore.presentation.triage.processes import assumed, busiest_process, process_key
+from idcore.presentation.triage.processes import assumed, process_key, sorted_processes
 from idcore.runs.runs import Run
 from pages.parts import cache
 from pages.parts.charts.brokers import totals
-from pages.parts.charts.counters import small
+from pages.parts.charts.findings import counter
 from pages.parts.charts.producers import bars
 from pages.parts.triage import shared
 from pages.parts.view import View
@@ -73,7 +73,7 @@ def three(run: Run, view: View) -> None:
             for page, icon in (("producers", "dns"), ("counters", "show_chart"), ("brokers", "storage")):
                 page_link(page, words(f"pictures.{page}"), icon=f":material/{icon}:", run=run.name)
         return
-    hosts, table, brokers = (cache.frame(run, name) for name in ("hosts", "processes", "brokers"))
+    hosts, brokers = (cache.frame(run, name) for name in ("hosts", "brokers"))
     left, middle, right = st.container(key="three-pictures").columns(3, gap="large")
     with left:
         page_link("producers", words("pictures.producers"), icon=":material/dns:", run=run.name)
@@ -85,16 +85,7 @@ def three(run: Run, view: View) -> None:
             label = words("producers.alt", hosts=words.count("host", len(hosts) + beyond[0]))
             chart(figure, label, None, "small-hosts")
     with middle:
-        busiest = busiest_process(table)
-        key = process_key(busiest) if busiest is not None else None
-        page_link("counters", words("pictures.counters"), icon=":material/show_chart:", run=run.name, process=key)
-        points = cache.points(run, busiest) if busiest is not None else pd.DataFrame()
-        if points.empty:
-            st.caption(words("pictures.no_uniq"))
-        elif busiest is not None and not few(int(table["distinct"].max()), [str(busiest["host"])]):
-            busy = table[[process_key(row) == key for row in table.to_dict("records")]].iloc[0]
-            figure, _ = small(points, view, assumed=assumed(busy, words))
-            chart(figure, words("counters.alt_small"), None, "small-counter")
+        _counter(run, view)
     with right:
         page_link("brokers", words("pictures.brokers"), icon=":material/storage:", run=run.name)
         if brokers.empty:
@@ -102,3 +93,19 @@ def three(run: Run, view: View) -> None:
         elif not few(int(brokers["ids"].sum()), brokers["address"].tolist()):
             figure = totals(brokers, view, limit=5)
             chart(figure, words("brokers.alt", brokers=words.count("broker", len(brokers))), None, "small-brokers")
+
+
+def _counter(run: Run, view: View) -> None:
+    """The counter of the process that Counters begins with where it misses IDs, else of the busiest one."""
+    words, judged = view.words, cache.judged(run)
+    misses = not judged.empty and bool((judged["lost"].fillna(0) > 0).any())
+    table = judged if misses else cache.frame(run, "processes")
+    row = sorted_processes(table, "missing" if misses else "ids").iloc[0].to_dict() if len(table) else None
+    key, title = None if row is None else process_key(row), "missing" if misses else "counters"
+    page_link("counters", words(f"pictures.{title}"), icon=":material/show_chart:", run=run.name, process=key)
+    points = cache.points(run, row) if row is not None else pd.DataFrame()
+    if row is None or points.empty:
+        st.caption(words("pictures.no_uniq"))
+    elif not few(int(row["distinct"]), [str(row["host"])]):
+        figure = counter(points, view, int(row["missing"]) if misses else None, assumed(row, words))
+        chart(figure, words("counters.alt_small"), None, "small-counter")
