@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from base64 import urlsafe_b64encode
@@ -110,6 +111,16 @@ def test_the_page_says_it_below_the_ids(open_page: Callable[..., AppTest]) -> No
     press(app, words()("decode.button"))
     assert not app.exception
     assert "What the lines say about delivery" in shown(app) and "1 line says that a consumer failed" in shown(app)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_line_that_says_when_it_was_consumed_says_so_first(open_page: Callable[..., AppTest], lang: str) -> None:
+    app = open_page("decode", lang=lang, zone="Asia/Shanghai")
+    app.text_area[0].set_value(f'{{"msgId":"{ID}","consumerGroup":"g-pay","consumeTime":"2025-05-20 15:36:14"}}')
+    press(app, words(lang)("decode.button"))
+    first = re.sub("<[^>]+>", "", next(one.proto.body for one in app.get("html") if "mq-said" in one.proto.body))
+    told = words(lang)("delivery.event.received"), words(lang)("one.group", name="g-pay"), "2025-05-20 15:36:14.000"
+    assert not app.exception and all(each in first for each in told), first
 
 
 def test_a_line_of_a_scan_says_it_in_a_few_words() -> None:

@@ -293,7 +293,7 @@ def test_of_many_brokers_one_is_sought_and_they_are_ordered(open_page: Open, tmp
 
 @pytest.mark.parametrize(
     ("lost", "title", "process"),
-    [(30, "missing", f"{QUIET}~4001~18B4AAC2"), (0, "counters", f"{BUSY}~4000~18B4AAC2")],
+    [(30, "counter_of", f"{QUIET}~4001~18B4AAC2"), (0, "counters", f"{BUSY}~4000~18B4AAC2")],
 )
 def test_decode_shows_the_counter_of_the_process_that_misses_most(
     open_page: Open, tmp_path: Path, lost: int, title: str, process: str
@@ -301,6 +301,9 @@ def test_decode_shows_the_counter_of_the_process_that_misses_most(
     lines = log(180).splitlines(keepends=True)
     slow = [line for line in lines if "0A2A0312" in line][60 : 60 + lost]
     run = indexed_run(tmp_path / "runs", "".join(line for line in lines if line not in slow))
-    app, label = open_page("decode", run=run.name, lang="en"), catalogue.words("en")(f"pictures.{title}")
+    app, label = (
+        open_page("decode", run=run.name, lang="en"),
+        catalogue.words("en")(f"pictures.{title}", host=process.split("~")[0]),
+    )
     (link,) = [one.proto for one in app.get("page_link") if one.proto.label == label]
     assert parse_qs(link.query_string)["process"] == [process]

@@ -289,7 +289,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "refusal.": "not an ID",
     "pictures.producers": "ID occurrences by host",
     "pictures.counters": "Counter of the busiest process",
-    "pictures.missing": "Counter of the process that misses most",
+    "pictures.counter_of": "Counter of {host}",
     "pictures.brokers": "offsetMsgIds by broker",
     "pictures.no_uniq": "No msgIds in this input.",
     "pictures.no_offset": "No offsetMsgIds in this input.",

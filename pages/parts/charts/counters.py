@@ -283,15 +283,15 @@ def _marks(figure: go.Figure, drawn: Strokes, view: View, assumed: str) -> None:
         note(figure, words("counters.slope_mean", n=rate_text(rate)), colour, **where)
 
 
-def gaps(figure: go.Figure, drawn: Strokes, view: View) -> None:
-    """The widest gaps as bands, and their numbers as far as these can be read next to each other."""
+def gaps(figure: go.Figure, drawn: Strokes, view: View, *, named: bool = True) -> None:
+    """The widest gaps as bands; `named`: with their numbers, as far as these can be read next to each other."""
     words, palette = view.words, view.palette
     warning = palette.roles["error"]
     for begin, end, _, _ in wide(drawn):
         line = {"width": 1, "color": tint(warning, 0.45)}
         band(figure, begin, end, "paper", layer="below", line=line, fillcolor=tint(warning, 0.2))
     whole = whole_width(drawn)
-    for left, right, ids, count in labelled(drawn):
+    for left, right, ids, count in labelled(drawn) if named else ():
         begin, end = in_sight(drawn, left, right)
         where = {"x": begin, "xref": "x", "y": 1.0, "yref": "y domain", "yanchor": "top", "yshift": -6}
         inside = whole and (end - begin) / whole >= ROOM  # where no line is

@@ -22,13 +22,15 @@ LEAST_DATED = 2  # kinds with times that are worth a picture
 ZOOMED = 0.25  # of the counter's range: what spans less is drawn as large as it is
 
 
-def counter(points: pd.DataFrame, view: View, missing: int | None = None, assumed: str = "") -> go.Figure:
+def counter(
+    points: pd.DataFrame, view: View, missing: int | None = None, assumed: str = "", *, named: bool = True
+) -> go.Figure:
     """The sawtooth, as near as the points allow, with gaps and restarts. `missing`: of the whole process.
 
-    `assumed` is what of the times no line shows.
+    `assumed` is what of the times no line shows. Where gaps are not `named` they are bands alone.
     """
     figure, drawn = charts.small(points, view, missing, assumed)
-    charts.gaps(figure, drawn, view)
+    charts.gaps(figure, drawn, view, named=named)
     charts.clickable(figure, points, drawn, view, assumed)
     low, high = int(points["counter"].min()), int(points["counter"].max())
     if high - low < ZOOMED * COUNTER_WRAP:

@@ -111,7 +111,8 @@ def message(here: DecodeSession, aside: str = "") -> None:
     ]
     fields = fields_of(here.text) if is_line else message_sentence.claimed_fields(claim for _, claim in claims)
     parts = [message_sentence.sentences(items, fields, clock, shown)]
-    parts += [] if is_line else [message_sentence.last_said(claims, clock.zone, shown)]
+    if not is_line or delivery_html.told(here.intake.said, shown) is None:  # else below the card
+        parts.append(message_sentence.last_said(claims, clock.zone, shown))
     said(shown.words("compare.between").join(filter(None, parts)), aside)
     if is_line and (rest := message_sentence.rest_of_line(here.text)) is not None:
         show_html(tag("div", rest, class_="mq-rest"))

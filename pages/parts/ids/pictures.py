@@ -101,11 +101,13 @@ def _counter(run: Run, view: View) -> None:
     misses = not judged.empty and bool((judged["lost"].fillna(0) > 0).any())
     table = judged if misses else cache.frame(run, "processes")
     row = sorted_processes(table, "missing" if misses else "ids").iloc[0].to_dict() if len(table) else None
-    key, title = None if row is None else process_key(row), "missing" if misses else "counters"
-    page_link("counters", words(f"pictures.{title}"), icon=":material/show_chart:", run=run.name, process=key)
+    key, title = None if row is None else process_key(row), words("pictures.counters")
+    if misses and row is not None and row["host"]:
+        title = words("pictures.counter_of", host=escaped(str(row["host"])))
+    page_link("counters", title, icon=":material/show_chart:", run=run.name, process=key)
     points = cache.points(run, row) if row is not None else pd.DataFrame()
     if row is None or points.empty:
         st.caption(words("pictures.no_uniq"))
     elif not few(int(row["distinct"]), [str(row["host"])]):
-        figure = counter(points, view, int(row["missing"]) if misses else None, assumed(row, words))
+        figure = counter(points, view, int(row["missing"]) if misses else None, assumed(row, words), named=False)
         chart(figure, words("counters.alt_small"), None, "small-counter")
