@@ -219,6 +219,8 @@ _MAY_BE = re.compile(
     r"\d(?:(?::|%(?:25)?3[Aa])\d\d(?!\d)|[：时時点시]|\d{9}|\d{7}[T_-]\d{6}"
     r"|(?:[ T_-]|%(?:25)?20)\d\d([.-])\d\d\1\d\d)"
 )
+# What every time has behind its date, or in front of it; one without is digits alone.
+_CLOCK = re.compile(r"\d(?:[:：]\d\d|[時时點시]|[.-]\d\d[.-]\d\d)")
 _WIDE_DIGITS = re.compile("[０-９]{2}")
 # Signs that are escaped in links and JSON, full-width digits and blanks of other widths, each with what it stands for.
 _ESCAPED = re.compile(r"%(?:25)?(2[0-46-9A-Fa-f]|3[A-Fa-f]|5[B-Fb-f]|7[B-Eb-e])|\\(/)|&(nbsp);")
@@ -257,6 +259,7 @@ _HOLDER = re.compile(
 _OWN_HOLDERS = frozenset(
     ("instant", "meta", "metadata", "log", "event", "source", "fields", "header", "headers", "message")
 )
+_BRACKET = re.compile(r"[{}\[\]()]")
 _HELD = 1_000  # characters on either side in which its brackets are looked for
 _DAY_OF_WEEK = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? ?\Z", re.IGNORECASE)
 _TIMELY = re.compile(
@@ -396,14 +399,14 @@ def is_of_body(line: str, start: int, end: int) -> bool:
 
 def _is_held(line: str, start: int, end: int) -> bool:
     """Whether a time is in brackets that a name of something else has, and that no ID is in."""
-    closed, low = 0, max(0, start - _HELD)
-    for at in range(start - 1, low - 1, -1):
-        sign = line[at]
+    closed = 0
+    for bracket in reversed([*_BRACKET.finditer(line, max(0, start - _HELD), start)]):
+        sign, at = bracket[0], bracket.start()
         if sign in "}])":
             closed += 1
-        elif sign in "{[(" and closed:
+        elif closed:
             closed -= 1
-        elif sign in "{[(" and (holder := _HOLDER.search(line, max(0, at - 90), at + 1)) is not None:
+        elif (holder := _HOLDER.search(line, max(0, at - 90), at + 1)) is not None:
             name = holder["name"].rpartition(".")[2].strip("_@").lower()
             if name not in _OWN_HOLDERS and _OWN_TIME.fullmatch(name) is None and _ID.fullmatch(holder["name"]) is None:
                 return _ID.search(line, at, _end_of(line, end)) is None
@@ -412,12 +415,12 @@ def _is_held(line: str, start: int, end: int) -> bool:
 
 def _end_of(line: str, start: int) -> int:
     """Where the brackets around a place end."""
-    depth = 0
-    for at in range(start, min(len(line), start + _HELD)):
-        depth += (line[at] in "{[(") - (line[at] in "}])")
+    depth, end = 0, min(len(line), start + _HELD)
+    for bracket in _BRACKET.finditer(line, start, end):
+        depth += 1 if bracket[0] in "{[(" else -1
         if depth < 0:
-            return at
-    return min(len(line), start + _HELD)
+            return bracket.start()
+    return end
 
 
 def is_headline(line: str) -> bool:
@@ -530,7 +533,8 @@ def _named_days(line: str) -> tuple[Moment, ...]:
 
 
 def _days_in(line: str) -> Iterator[Moment]:
-    for match in _OF_A_DAY.finditer(_plain(line)):
+    line = _plain(line)
+    for match in _OF_A_DAY.finditer(line) if _CLOCK.search(line) is not None else ():
         part = {name: text for name, text in match.groupdict().items() if text is not None}
         said = {name[0]: text for name, text in part.items() if name[-1].isdigit()}
         if "a" in said:
@@ -561,7 +565,7 @@ def _unescaped(sign: re.Match[str]) -> str:
 def moments_of(line: str) -> Iterator[Moment]:
     """Every time of a line but those to come: with a date, then numbers that may be an epoch."""
     line = _plain(line)
-    for pattern in (_DATED, _COMPACT, _TIME_FIRST):
+    for pattern in (_DATED, _COMPACT, _TIME_FIRST) if _CLOCK.search(line) is not None else (_COMPACT,):
         of_body = -1  # where the last time ends that is of what the message is about, not of the line
         for match in pattern.finditer(line):
             if not is_due(line, match.start()):

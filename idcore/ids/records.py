@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain, takewhile
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from idcore.ids import rules
 from idcore.ids.line_moments import (
@@ -142,13 +142,25 @@ def _marks(line: str, before: str) -> list[_Bracket]:
     return found
 
 
+@lru_cache(maxsize=4096)
+def _is_closed(line: str) -> bool:
+    """Whether a line ends each bracket that it begins, and no other."""
+    if "{" not in line and "}" not in line and "[" not in line and "]" not in line:
+        return True
+    ended = 0
+    for _, opens, _, _ in reversed(_marks(line, "")):
+        if opens and not ended:
+            return False
+        ended += -1 if opens else 1
+    return not ended
+
+
 def _is_in_one(lines: Sequence[str], most: int) -> bool:
     """Whether an object begins in the nearest so many lines in front of an ID, the nearest first, that does not end."""
-    ended = 0
-    for number, line in enumerate(lines[:most], 1):
-        if "{" not in line and "}" not in line and "[" not in line and "]" not in line:
-            continue
-        before = _end_of(lines[number : number + _FAR][::-1]) if line.lstrip()[:1] in "[{" else ""
+    ended, near = 0, lines[:most]
+    for place in [place for place, is_closed in enumerate(map(_is_closed, near)) if not is_closed]:
+        line = near[place]
+        before = _end_of(lines[place + 1 : place + 1 + _FAR][::-1]) if line.lstrip()[:1] in "[{" else ""
         for _, opens, is_part, _ in reversed(_marks(line, before)):
             if not opens:
                 ended += 1
@@ -286,7 +298,7 @@ def of_element(
 
     None where the element is not closed, in `most` lines on each side, or is in one line. Lines are nearest first.
     """
-    if not any("</" in one for one in behind[:most]) or _unclosed([line]):
+    if "</" not in "\n".join(behind[:most]) or _unclosed([line]):
         return None
     begins, closes = _unclosed(before[:most]), list(_unopened(behind[:most]))
     both = list(takewhile(lambda one: one[0][1] == one[1][1], zip(begins, closes, strict=False)))
@@ -432,7 +444,7 @@ def cell_hint(before: Sequence[str], behind: Sequence[str], elapsed: Sequence[in
     return None if time is None else Hint(None, StoredTime.fromisoformat(time.isoformat()))
 
 
-def _stored_hint(line: str, before: Iterable[str], behind: Iterable[str]) -> Hint | None:
+def _stored_hint(line: str, before: Sequence[str], behind: Sequence[str]) -> Hint | None:
     """The store time of a message that has no other: its line's, else that of a line around it."""
     near = (one for side in (before, behind) for one in nearest(side).own if _ID.search(one) is None)
     time = next((time for one in (line, *near) if (time := stored_time(one)) is not None), None)
@@ -486,35 +498,34 @@ def _said_by(line: str) -> _Said:
     return _Said(born_ms, opening, moments, (), holds_id, opening is not None and is_time_field(line))
 
 
-@lru_cache(maxsize=4096)
-def _kind(line: str) -> tuple[bool, bool]:
-    """Whether a line is blank, and whether it may have a time."""
-    return not line.strip(_BLANK), may_be_dated(line)
+_Kind = Literal["blank", "dated", "row", ""]
 
 
-def _is_row(line: str) -> bool:
-    """Whether a row of a query begins, as mysql's `\\G` and psql's `\\x` print it."""
-    return line.startswith(("*", "-[")) and _ROW.fullmatch(line) is not None
+@lru_cache(maxsize=4096)  # a line is near to many IDs
+def _kind(line: str) -> _Kind:
+    """Whether a line is blank, or a row of a query as mysql's `\\G` and psql's `\\x` begin it, or may have a time."""
+    if not line.strip(_BLANK):
+        return "blank"
+    if line.startswith(("*", "-[")) and _ROW.fullmatch(line) is not None:
+        return "row"
+    return "dated" if may_be_dated(line) else ""
 
 
-def nearest(lines: Iterable[str]) -> NearLines:
+def nearest(lines: Sequence[str]) -> NearLines:
     """Of the lines on one side, nearest first, those that may have a time: to a blank one, then to two, or a row."""
     own: list[str] = []
     beyond: list[str] = []
     found, was_blank = own, False
-    for line in lines:
-        if _is_row(line):
+    for kind, line in zip(map(_kind, lines), lines, strict=True):
+        if kind == "row" or (kind == "blank" and was_blank):
             break
-        is_blank, is_dated = _kind(line)
-        if is_blank:
-            if was_blank:
-                break
+        if kind == "blank":
             found = beyond
-        elif is_dated:
+        elif kind == "dated":
             found.append(line)
             if len(own) + len(beyond) == MOST_LINES:
                 break
-        was_blank = is_blank
+        was_blank = kind == "blank"
     return NearLines(own, beyond)
 
 

@@ -69,10 +69,21 @@ class _Object:
         return [(self.begin + place, ms) for place, ms in born_marks(self.text)]
 
     @cached_property
-    def moments(self) -> ProvedMoments:
-        """Its times, first that which it opens with."""
+    def opening(self) -> Moment | None:
+        """The time that it opens with."""
         opening = prefix_time(self.text)
-        return ProvedMoments([*([] if opening is None else [moment_at(opening)]), *moments_of(self.text)])
+        return None if opening is None else moment_at(opening)
+
+    @cached_property
+    def moments(self) -> ProvedMoments:
+        """Its times."""
+        return ProvedMoments(list(moments_of(self.text)))
+
+    def proved_by(self, elapsed: int) -> Moment | None:
+        """The first of its times that an ID proves, first that which it opens with: most need no other."""
+        if self.opening is not None and self.opening.is_proved_by(elapsed):
+            return self.opening
+        return self.moments.first(elapsed)
 
     @cached_property
     def hint(self) -> Hint | None:
@@ -225,7 +236,7 @@ def _hint_of(chain: list[_Object], place: int, digits: str) -> Hint | None:
         if one.borns:
             return Hint(_born_of(one.borns, place, elapsed), None)
     for one in chain:
-        if (proved := one.moments.first(elapsed)) is not None:
+        if (proved := one.proved_by(elapsed)) is not None:
             return Hint(None, proved.time)
     return next((one.hint for one in chain if one.hint is not None), None)
 
