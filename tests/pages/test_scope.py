@@ -307,3 +307,12 @@ def test_decode_shows_the_counter_of_the_process_that_misses_most(
     )
     (link,) = [one.proto for one in app.get("page_link") if one.proto.label == label]
     assert parse_qs(link.query_string)["process"] == [process]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_decode_leads_from_an_id_to_its_lines_in_other_scans(open_page: Open, run: Run, lang: str) -> None:
+    ids = re.findall(r"msgId=(\w+)", Path(next(run.path.glob("input/*"))).read_text())
+    for text, there in ((ids[7], True), (ids[7][:-4] + "FFFF", False)):
+        links = [parse_qs(one.proto.query_string) for one in open_page("decode", ids=text, lang=lang).get("page_link")]
+        found = [one for one in links if one.get("ids") == [text] and one.get("run") == [run.name]]
+        assert bool(found) is there

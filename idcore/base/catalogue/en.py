@@ -554,6 +554,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "explain.sizes_before": "Compared: {n} ID occurrences of the range with {others} of the time before, {span}.",
     "explain.sizes_rest": "The scan has nothing before this range. Compared: {n} ID occurrences of the range with {others} of all other times.",
     "explain.sizes_scan": "Compared: {n} ID occurrences of the list with {others} of {span}.",
+    "decode.lines_of": "Its lines in “{scan}”",
     "decode.in_scan": "Search the lines of the scan “{scan}” for it",
     "mended.letters": "Decode {id}: with digits for the letters at {places}",
     "mended.groups": "Decode {id}: without what separates its digits",

@@ -540,6 +540,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "explain.sizes_before": "比较对象：范围内出现 ID {n} 次，之前（{span}）{others} 次。",
     "explain.sizes_rest": "本次扫描在此范围之前没有数据。比较对象：范围内出现 ID {n} 次，其余时间 {others} 次。",
     "explain.sizes_scan": "比较对象：列表中 ID {n} 次，{span} 中 {others} 次。",
+    "decode.lines_of": "“{scan}”中它的日志行",
     "decode.in_scan": "在扫描“{scan}”的日志行中查找",
     "mended.letters": "解码 {id}：将第 {places} 位的字母读作数字",
     "mended.groups": "解码 {id}：去掉数字之间的分隔符",

@@ -62,7 +62,18 @@ def one(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     with below:
         page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **cards.anatomy_params(item, clock))
         id_links.message_links([item.token.text], words, here.run, **cards.reading_params(item))
+        _of_scans(here, item.token.text)
     return above, below
+
+
+def _of_scans(here: DecodeSession, text: str) -> None:
+    """Links to the lines of an ID in the newest scans that have it."""
+    from pages.parts.triage import lines  # with it Arrow
+
+    words = view().words
+    for run in lines.scans_with(text, here.run):
+        title = escaped(run_texts.title_of(run.title, run.options, words, run.summary))
+        page_link("lines", words("decode.lines_of", scan=title), icon=":material/segment:", run=run.name, ids=text)
 
 
 def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:

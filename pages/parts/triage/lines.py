@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -18,7 +19,7 @@ from idcore.presentation.reports.markup import Html, link, tag
 from idcore.presentation.triage import file_names, finding_rows, finding_texts, line_filter
 from idcore.presentation.triage import lines as line_texts
 from idcore.presentation.triage.scope import UNLIMITED
-from idcore.runs.runs import Run
+from idcore.runs.runs import Run, RunError
 from idcore.scan.occurrences.index import Allowed, Filter, Index, Occurrence, Selection
 from idcore.server import jobs
 from pages.parts import browser, cache, problems, scans, session
@@ -32,6 +33,7 @@ PAGE = 50
 FIRST = 10
 WAIT = 1.0  # seconds that a page waits for the index before it shows that it is being made
 POLL_SECONDS = 0.5
+MOST_ASKED, MOST_NAMED = 20, 3  # scans that are asked for an ID, and that are named
 
 
 def allowed_for(run: Run) -> Allowed:
@@ -97,7 +99,25 @@ def holds(run: Run, text: str) -> bool | None:
             index = cache.lines(run)
     except (CoreError, PermissionError):
         return None  # the page that opens the scan says so
-    return None if index is None else bool(len(index.select(Filter(ids=(text,))).rows))
+    return None if index is None else bool(len(index.rows_of([text])[text]))
+
+
+def scans_with(text: str, but: str | None) -> list[Run]:
+    """The newest scans, but for one, whose lines name an ID, as far as their indexes are there."""
+    found: list[Run] = []
+    others = (row["name"] for row in cache.finished() if row["name"] != but and not row["store"])
+    for name in islice(others, MOST_ASKED):
+        try:
+            run = scans.visible_runs().open(name)
+        except RunError:
+            continue  # deleted a moment ago
+        summary = run.summary or {}
+        index = None if summary.get("is_list") or summary.get("ids", 0) < 2 else cache.lines(run)
+        if index is not None and len(index.rows_of([text])[text]):
+            found.append(run)
+            if len(found) == MOST_NAMED:
+                break
+    return found
 
 
 def waiting(going: Locating, view: View) -> None:
