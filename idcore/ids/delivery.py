@@ -136,6 +136,14 @@ _TRACED = {("SubAfter", "suc"): "acked", ("SubAfter", "fai"): "failed"} | {
 }
 _TRACE_ROW = re.compile(r"[|\t>,] {0,8}(SubBefore|SubAfter) {0,8}(?=[|\t<,]|\Z)")
 _TRACE_STATUS = re.compile(r"(?i)[|\t>,] {0,8}(suc|fai)[a-z]{0,6} {0,8}(?=[|\t<,]|\Z)")
+# The contexts of a trace as its messages hold them (TraceDataEncoder), with the signs that show their separator.
+_CUT, _PART = r"(?:\x01|\^A|\\u0001|#001)", r"[^\x01\x02^\\#]{0,255}"
+_CONTEXT = re.compile(
+    rf"(?<![A-Za-z])(?:SubBefore{_CUT}\d{{13}}{_CUT}{_PART}{_CUT}(?P<reader>{_PART}){_CUT}{_PART}{_CUT}"
+    rf"(?P<begun>{_PART}){_CUT}(?P<tries>\d{{1,5}})(?!\d)"
+    rf"|SubAfter{_CUT}{_PART}{_CUT}(?P<ended>{_PART}){_CUT}\d{{1,10}}{_CUT}(?P<success>true|false)"
+    rf"(?:{_CUT}{_PART}{_CUT}\d{{1,3}}{_CUT}\d{{13}}{_CUT}(?P<group>{_PART}))?)"
+)
 # Such a topic without a name in front: in a cell of a table, and as a broker writes that it stores a dead letter.
 _COPY_CELL = re.compile(r"(?:\A|[\t,>]|\| ?|to DLQ )(\"?)(%(?:RETRY|DLQ)%[\w%.+-]{1,255})\1(?=\Z| ?\||[\t,<])")
 # Marks of a quoted mail or a comment in front of a line.
@@ -703,6 +711,9 @@ def _tries(around: _Around, event: str) -> int | None:
 def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> Delivery:
     receipt, recall = _receipt(around), _recall(around.part)
     event, detail, status = _event(around, receipt)
+    traced = _traced(around.text, token.text)
+    if traced is not None:
+        event = traced.event
     consumed = _consumed(around.part)
     if not event and consumed is not None:
         event = "received"
@@ -714,6 +725,8 @@ def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> D
     group = (
         _group_of(around, copied, topic) if copied else around.any("consumergroup", "group", *_names_of_trace(around))
     )
+    if traced is not None:
+        group = traced.group or group
     if thread is not None and group is None and (own_group := _THREAD_GROUP.match(thread)) is not None:
         group = own_group[1]
     return Delivery(
@@ -721,7 +734,7 @@ def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> D
         line,
         event=event,
         detail=detail,
-        tries=None if event in TRANSACTIONS else _tries(around, event),
+        tries=None if event in TRANSACTIONS else _tries(around, event) if traced is None else traced.tries,
         topic=topic,
         stored_topic=stored,
         group=group,
@@ -789,6 +802,27 @@ def _moment(pattern: re.Pattern[str], text: str) -> datetime | None:
     """A time as mqadmin prints it."""
     match = pattern.search(text) if " Timestamp:" in text else None
     return None if match is None else prefix_time(match[1])
+
+
+class _Traced(NamedTuple):
+    """What the contexts of a trace say of one message: how its last attempt ended, if it did."""
+
+    event: str
+    tries: int | None
+    group: str | None
+
+
+def _traced(text: str, msg_id: str) -> _Traced | None:
+    """What the contexts of a trace in a text say of a message; None where none is of it."""
+    if "SubBefore" not in text and "SubAfter" not in text:
+        return None
+    event, tries, group = "", None, None
+    for context in _CONTEXT.finditer(text):
+        if context["begun"] == msg_id:
+            event, tries, group = "received", int(context["tries"]), context["reader"] or None
+        elif context["ended"] == msg_id:
+            event, group = "acked" if context["success"] == "true" else "failed", context["group"] or group
+    return _Traced(event, tries, group) if event else None
 
 
 def _consumed(text: str) -> datetime | None:

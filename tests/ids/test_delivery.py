@@ -17,6 +17,7 @@ from idcore.ids.delivery import Delivery, DeliveryReader, DeliveryText, deliveri
 from idcore.ids.delivery_sentences import by_message, sentences, short_text
 from idcore.ids.delivery_words import word_of
 from idcore.ids.receipts import Recall, Receipt
+from idcore.rocketmq.message.trace import SubAfter, SubBefore, read_trace
 from idcore.scan.deliveries import DeliveryLook
 
 ID, OFFSET = "0A141E28126418B4AAC26531F659001F", "0A09000200002A9F00000000000AAE60"
@@ -972,3 +973,27 @@ AT = "2026-11-20T10:05:04"
 def test_a_field_with_the_time_of_consumption_says_that_a_consumer_had_it(event: str, time: str, text: str) -> None:
     (claim,) = _claims(text.replace("ID", "0A141E28126418B4AAC26531F659001F"))
     assert (claim.event, claim.time and claim.time.isoformat()) == (event, time)
+
+
+TRACED = "0A141E28126418B4AAC26531F659001F"
+CONTEXTS = (
+    f"SubBefore\1{1795169104123}\1DefaultRegion\1g1\1AC12\1{TRACED}\0012\1k1\2",
+    f"SubAfter\1AC12\1{TRACED}\00112\1true\1k1\0010\1{1795169104140}\1g1\2",
+    f"SubAfter\1AC12\1{TRACED}\00112\1false\1k1\0014\1{1795169104140}\1g1\2",
+    f"SubAfter\1AC12\1{TRACED}\00112\1true\1k1\2",
+    f"Pub\1{1795169104123}\1R\1PG\1T\1{TRACED}\1TagA\1k1\0011.2.3.4:1\0019\0015\0010\1true\2",
+)
+
+
+@pytest.mark.parametrize("separator", ["\1", "^A", "\\u0001", "#001"])
+@pytest.mark.parametrize("contexts", [*((one,) for one in CONTEXTS), CONTEXTS[:2], (CONTEXTS[0], CONTEXTS[2])])
+def test_a_trace_says_what_its_contexts_say(separator: str, contexts: tuple[str, ...]) -> None:
+    event, tries, group = "", None, None
+    for one in read_trace("".join(contexts).encode()):
+        if isinstance(one, SubBefore):
+            event, tries, group = "received", one.retry_times, one.group
+        elif isinstance(one, SubAfter):
+            event, group = "acked" if one.success else "failed", one.group or group
+    claims = _claims("".join(contexts).replace("\1", separator)) or [Delivery(TRACED, 0)]
+    (claim,) = claims
+    assert (claim.msg_id, claim.event, claim.tries, claim.group) == (TRACED, event, tries, group)
