@@ -121,7 +121,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "month.assumed": "month assumed",
     "month.source_assumed": "month assumed: the latest that fits",
     "month.source_line": "month from its line",
-    "month.source_record": "month from another line of its record",
+    "month.source_record": "month from its record",
     "month.source_process": "month from other lines of its process",
     "month.source_input": "month from other lines of this input",
     "month.source_linked": "month from the link or the open scan",

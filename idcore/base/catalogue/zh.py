@@ -118,7 +118,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "month.assumed": "月份为假定",
     "month.source_assumed": "月份为假定：最近的可能月份",
     "month.source_line": "月份来自所在的日志行",
-    "month.source_record": "月份来自同一条记录的其他行",
+    "month.source_record": "月份由其所属记录得出",
     "month.source_process": "月份来自同一进程的其他行",
     "month.source_input": "月份来自输入中的其他行",
     "month.source_linked": "月份由链接或已打开的扫描给出",
