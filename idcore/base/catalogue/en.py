@@ -3275,7 +3275,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "journey.event.attempt_unknown": "Group {group}: {ended}",
     "journey.event.decided": "The producer ended the transaction: {state}",
     "journey.event.recalled": "The producer recalled the delayed message",
-    "journey.event.judged": "Group {who}: {verdict}",
+    "journey.event.judged": "As of then, group {who}: {verdict}",
     "journey.event.logged": "A log line has the ID",
     "journey.event.logged_send": "The producer logged its send: {status}",
     "journey.event.logged_send_record": "The producer logged its send: {status}, {broker} queue {queue} offset {offset}",

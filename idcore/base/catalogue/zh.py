@@ -3121,7 +3121,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "journey.event.attempt_unknown": "消费组 {group}：{ended}",
     "journey.event.decided": "生产者结束事务：{state}",
     "journey.event.recalled": "生产者撤回延迟消息",
-    "journey.event.judged": "消费组 {who}：{verdict}",
+    "journey.event.judged": "截至此时，消费组 {who}：{verdict}",
     "journey.event.logged": "日志行中出现该 ID",
     "journey.event.logged_send": "生产者日志：发送结果为 {status}",
     "journey.event.logged_send_record": "生产者日志：发送结果为 {status}，{broker} 队列 {queue} 位点 {offset}",
