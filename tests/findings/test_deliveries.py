@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from idcore.answers.findings import line_locations
 from idcore.answers.findings.all_rules import Finding
 from idcore.base.catalogue import words
 from idcore.ids.clock import to_ms
 from idcore.ids.model import UniqId
-from idcore.presentation.triage import run_notes
+from idcore.presentation.triage import finding_rows, run_notes
 from idcore.scan import deliveries, lines
 from idcore.scan.deliveries import MOST_LINES_OF_PIECES
 from idcore.scan.local import scan_local
@@ -82,6 +83,31 @@ def test_a_message_received_twice_from_two_records_is_a_warning(tmp_path: Path) 
     found, _ = read("\n".join(again), tmp_path)
     one = only(found, "received_twice")
     assert (one.severity, one.evidence.variant) == ("info", "one_record")
+
+
+def test_only_messages_whose_lines_name_the_record_are_counted_as_of_one_record(tmp_path: Path) -> None:
+    """One that names it came first, so all were said to name the same record."""
+    record = " offsetMsgId=0A09000200002A9F00000000000AAE60"
+    named = [consumed(0, 1, 1, record), consumed(0, 9, 1, record)]
+    bare = [consumed(number, 10 + number + again, 2) for number in (1, 2) for again in (0, 5)]
+    found, _ = read("\n".join(named + bare), tmp_path)
+    kinds = {each.evidence.variant: (each.count, list(each.evidence.ids)) for each in found if "twice" in each.code}
+    assert kinds == {"one_record": (1, [uniq(0)]), "on_lines": (2, [uniq(1), uniq(2)])}
+
+
+def test_the_lines_of_a_finding_are_those_that_say_it_and_not_the_send(tmp_path: Path) -> None:
+    sent = f"{at(0)} SendResult [sendStatus=SEND_OK, msgId={uniq(0)}]"
+    failed = f"{at(5)} {SPRING}messageId:{uniq(0)}, topic:t, reconsumeTimes:0"
+    text = [sent, consumed(0, 1, 1), f"{at(2)} INFO something else", consumed(0, 3, 2), failed]
+    found, _ = read("\n".join(text), tmp_path)
+    for code, lines_of in (("received_twice", [2, 4]), ("consume_failed", [5])):
+        places = only(found, code).evidence.places
+        assert [(place["id"], place["line"]) for place in places if "byte" not in place] == [
+            (uniq(0), line) for line in lines_of
+        ]
+        located = line_locations.place([only(found, code)], list_files([str(tmp_path / "app.log")]))
+        (where,) = finding_rows.where_of(located[0].evidence).values()
+        assert where.endswith(f":{lines_of[0]}"), "the table of IDs leads to it too"
 
 
 def test_a_program_that_says_two_things_of_each_message_received_none_twice(tmp_path: Path) -> None:
