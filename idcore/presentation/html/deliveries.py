@@ -11,9 +11,13 @@ from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Html, tag
 
 
-def told(said: Mapping[str, DeliveryText], reader: Reader) -> Html | None:
-    """Each message of each text with its sentences, under one heading; None where the lines say nothing."""
+def told(said: Mapping[str, DeliveryText], reader: Reader, cut: bool = False) -> Html | None:
+    """Each message of each text with its sentences, under one heading; None where the lines say nothing.
+
+    `cut`: there is more of the input than was read at once.
+    """
     words = reader.words
+    part = tag("p", words("delivery.part"), class_="mq-faint") if cut else None
     parts: list[Html] = []
     for source, text in said.items():
         every, more = told_of(text.found, words, reader.instant)
@@ -22,7 +26,7 @@ def told(said: Mapping[str, DeliveryText], reader: Reader) -> Html | None:
             parts.append(tag("p", tag("span", name, class_="mq-mono")))
             parts.append(tag("ul", *(tag("li", sentence) for sentence in sentences)))
         parts += [tag("p", words("delivery.more", n=f"{more:,}"), class_="mq-faint")] if more else []
-    return tag("div", tag("b", words("delivery.heading")), *parts, class_="mq-plain") if parts else None
+    return tag("div", tag("b", words("delivery.heading")), part, *parts, class_="mq-plain") if parts else None
 
 
 def of_line(text: str, ids: Sequence[str], reader: Reader) -> str:
