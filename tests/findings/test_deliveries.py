@@ -145,6 +145,15 @@ def test_one_message_that_failed_four_times_is_one_message_everywhere(tmp_path: 
     ]
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_lines_that_name_no_try_are_not_said_to_be_of_the_first(tmp_path: Path, lang: str) -> None:
+    bare = f"{at(1)} INFO [x] c.e.Listener - consume {uniq(0)} RECONSUME_LATER"
+    for text, retries in ((bare, None), (f"{at(1)} {SPRING}messageId:{uniq(0)}, topic:t, reconsumeTimes:0", 0)):
+        failed = only(read(text, tmp_path)[0], "consume_failed")
+        said = words(lang)("also.failed_retries", retries=0)
+        assert failed.evidence.get("retries") == retries and (said in failed.say("meaning", lang)) == (retries == 0)
+
+
 def test_a_failure_that_was_acknowledged_later_is_finished(tmp_path: Path) -> None:
     text = f"{at(1)} {SPRING}messageId:{uniq(0)}, topic:t, reconsumeTimes:0\n{at(11)} INFO {uniq(0)} CONSUME_SUCCESS"
     found, rows = read(text, tmp_path)

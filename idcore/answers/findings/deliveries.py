@@ -117,15 +117,20 @@ def consume_failed(scan: Scan) -> Iterator[Finding]:
             "messages": len(some),
             "most": worst[0].msg_id,
             "most_times": len(worst),
-            "retries": max((one.tries or 0 for one in lines), default=0),
             "lines": ", ".join(known.at(worst)),
             "places": known.told([worst, *(each for each in some if each is not worst)]),
             "unfinished": sum(each[0].msg_id not in done for each in some),
         }
         topics = sorted({one.topic for one in lines if one.topic})[: limits.MOST_IDS]
         evidence |= {"topics": ", ".join(topics)} if topics else {}
+        also = []
+        if tries := [one.tries for one in lines if one.tries is not None]:  # a line without one is of any
+            evidence |= {"retries": max(tries)}
+            also.append("failed_retries")
         if when and when["until"] > when["since"]:
-            evidence |= {"over_seconds": (when["until"] - when["since"]).total_seconds(), "also": ["failed_over"]}
+            evidence |= {"over_seconds": (when["until"] - when["since"]).total_seconds()}
+            also.append("failed_over")
+        evidence["also"] = also
         yield Finding.of("consume_failed", name, len(lines), evidence, **when)
 
 
@@ -171,7 +176,7 @@ class FailedTriesEvidence(FindingEvidence):
     messages: int | None = None
     most: str | None = None  # the message with the most failures
     most_times: int | None = None
-    retries: int | None = None
+    retries: int | None = None  # the highest that a line names
     lines: str | None = None  # of that message, with commas between
     unfinished: int | None = None  # messages of which no line says that they were consumed
     topics: str | None = None  # with commas between
@@ -200,7 +205,7 @@ register(
         "consume_failed/spring",
         evidence=FailedTriesEvidence,
         of_scan=consume_failed,
-        also=("failed_over",),
+        also=("failed_retries", "failed_over"),
         subject="name",
     ),
     Rule(

@@ -2645,8 +2645,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
         "other": "at least {count:,} IDs of {subject} are not in this input. Between two IDs that are far apart the counter may have wrapped unseen, which hides 65,536 more each time. Missing IDs alone do not prove that messages were lost",
     },
     "meaning.consume_failed": {
-        "one": "{count:,} line of {subject} says that consuming failed: message {most}, retry {retries:,} ({lines}). Messages of which no line says that they were consumed in the end: {unfinished:,}",
-        "other": "{count:,} lines of {subject} say that consuming failed (messages: {messages:,}). The worst is {most}: failures: {most_times:,} ({lines}), highest retry: {retries:,}. Messages of which no line says that they were consumed in the end: {unfinished:,}",
+        "one": "{count:,} line of {subject} says that consuming failed: message {most} ({lines}). Messages of which no line says that they were consumed in the end: {unfinished:,}",
+        "other": "{count:,} lines of {subject} say that consuming failed (messages: {messages:,}). The worst is {most}: failures: {most_times:,} ({lines}). Messages of which no line says that they were consumed in the end: {unfinished:,}",
     },
     "meaning.send_not_ok": {
         "one": "{count:,} send to {subject} was answered {statuses}: the broker stored the message, but did not confirm its copy or its disk in time",
@@ -2760,6 +2760,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     },
     "meaning.several_months": "{subject} has {count:,} IDs of several months. An ID does not say its month, so all of them have the time of one month. Gaps, restarts, wraps and age are not judged",
     # findings: further sentences behind the meaning
+    "also.failed_retries": ". The highest retry that lines name: {retries:,}",
     "also.failed_over": ". From the first to the last failure it took {over_seconds}",
     "also.received_apart": ". The lines of one message are up to {apart_seconds} apart",
     "also.threads": ". Threads of the first: {threads}",

@@ -2546,7 +2546,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "meaning.missing_ids.batch": "{subject} 有 {count:,} 个计数值没有出现在任何一行，是批量消息的各条目用掉的：一批 n 条消息占用 n 个值，所有记录的 UNIQ_KEY 都是其后的那个值。没有 ID 缺失",
     "meaning.missing_ids.unseen": "另有 {more:,} 个进程共 {count:,} 个 ID 不在本次输入中，每个进程的缺失率都超过 10%；未逐个检查它们的缺口，其中可能有明显的缺口；仅凭这一点不能断定消息丢失",
     "meaning.missing_ids.uncertain": "{subject} 至少有 {count:,} 个 ID 不在本次输入中；有两个相邻 ID 间隔太久，期间可能有未察觉的回绕，每次回绕再多缺 65,536 个。仅凭 ID 缺失不能断定消息丢失",
-    "meaning.consume_failed": "{subject} 的日志 {count:,} 次写明消费失败，共 {messages:,} 条消息。{most} 失败 {most_times:,} 次（{lines}），最高为第 {retries:,} 次重试。没有哪一行写明最终消费成功的消息：{unfinished:,} 条",
+    "meaning.consume_failed": "{subject} 的日志 {count:,} 次写明消费失败，共 {messages:,} 条消息。{most} 失败 {most_times:,} 次（{lines}）。没有哪一行写明最终消费成功的消息：{unfinished:,} 条",
     "meaning.send_not_ok": {
         "other": "发往 {subject} 的 {count:,} 次发送得到 {statuses}：Broker 已存储消息，但未能及时确认刷盘或同步",
     },
@@ -2612,6 +2612,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "meaning.expired": "{subject} 有 {count:,} 个 ID 早于 Broker 的默认保留时间（{cutoff} 之前生成）",
     "meaning.several_months": "{subject} 的 {count:,} 个 ID 来自多个月份。ID 本身不含月份，因此时间均按其中一个月给出。缺失、重启、回绕和保留时间不作判断",
     # findings: further sentences behind the meaning
+    "also.failed_retries": "。日志行写明的最高重试：第 {retries:,} 次",
     "also.failed_over": "。首次到最后一次失败历时 {over_seconds}",
     "also.received_apart": "。同一条消息的各行最多相隔 {apart_seconds}",
     "also.threads": "。第一条消息的线程：{threads}",
