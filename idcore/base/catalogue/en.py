@@ -3184,6 +3184,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "delivery.some_consumer": "a consumer",
     "delivery.heading": "What the lines say about delivery",
     "delivery.part": "Perhaps of the beginning of this input only.",
+    "delivery.others": "Other messages: {n}",
     "delivery.more": "… and {n} more messages of which lines say something.",
     "delivery.event.received": "received",
     "delivery.event.failed": "failed",

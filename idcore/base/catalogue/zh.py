@@ -3036,6 +3036,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "delivery.some_consumer": "某个消费者",
     "delivery.heading": "日志行中关于投递的内容",
     "delivery.part": "可能只含本次输入的开头部分。",
+    "delivery.others": "其他消息：{n} 条",
     "delivery.more": "……另有 {n} 条消息，日志行中也有关于投递的内容。",
     "delivery.event.received": "收到",
     "delivery.event.failed": "消费失败",
