@@ -449,7 +449,8 @@ Times in sentences are in the zone of the scan on the command line, in the reade
 `places` in the evidence has file, line and byte of the first occurrence of each ID (`line_locations.py`). Inputs up
 to {placed} MiB are read once more for this. The worst findings come first, until size times IDs reaches {searched}
 MiB. IDs of larger inputs have no place in the table; the findings page looks for their lines when you open the
-evidence. The same reading finds the host behind a loopback or container address (bornHost) and a broker's name.
+evidence. In front are the lines of deliveries that say it, without a byte. The same reading finds the host behind a
+loopback or container address (bornHost) and a broker's name.
 
 Some further sentences have a threshold:
 

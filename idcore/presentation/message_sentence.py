@@ -8,6 +8,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from idcore.answers.journey.sentences import event_text, when_text
+from idcore.base.catalogue import Words
 from idcore.ids.assumptions import assumed
 from idcore.ids.clock import Clock
 from idcore.ids.delivery import Delivery
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from idcore.answers.journey import Journey
 
 _WHERE = ("topic", "queueId", "queueOffset")  # of a line, in the order in which they are said
+_MOST_GROUPS = 3  # of one answer of mqadmin that are named: those that have not consumed it are the first
 _NOT_LAST = ("generated", "born", "due", "judged")  # of a journey: the begin, what is to come, what was asked
 _SAID = {*_WHERE, "brokerName", "commitLogOffset", "storeHost"}
 
@@ -91,10 +93,20 @@ def last_said(claims: Sequence[tuple[str, Delivery]], zone: tzinfo, reader: Read
         claim.time and (claim.time if claim.time.tzinfo else claim.time.replace(tzinfo=zone)) for _, claim in telling
     ]
     at = len(telling) - 1 if None in times else max(range(len(times)), key=lambda place: (times[place], place))
-    (place, claim), moment, words = telling[at], times[at], reader.words
-    group = words("one.group", name=claim.group) if claim.group else ""
-    known = {"what": words("comma").join(filter(None, (short_text(claim, words), group))), "place": place}
+    last, moment, words = [telling[at]], times[at], reader.words
+    if last[0][1].event == "track":  # one answer of mqadmin has a line for each group, in no order of time
+        of_groups = {claim.group: (said_at, claim) for said_at, claim in telling if claim.event == "track"}
+        last = sorted(of_groups.values(), key=lambda each: each[1].status == "CONSUMED")[:_MOST_GROUPS]
+    texts = dict.fromkeys(_of_group(claim, words) for _, claim in last)
+    places = words("comma").join(dict.fromkeys(place for place, _ in last))
+    known = {"what": words("semicolon").join(texts), "place": places}
     return words("one.last", at=reader.full(moment), **known) if moment else words("one.last_undated", **known)
+
+
+def _of_group(claim: Delivery, words: Words) -> str:
+    """A claim in a few words, with the group that it is of."""
+    group = words("one.group", name=claim.group) if claim.group else ""
+    return words("comma").join(filter(None, (short_text(claim, words), group)))
 
 
 def of_journey(items: Sequence[FoundId], journey: Journey, zone: tzinfo, clock: Clock, reader: Reader) -> str:

@@ -88,11 +88,10 @@ with problems.caught():
 if best is not None:
     st.header(words("message.anatomy"), anchor=False)
     show_html(tag("div", ruler.ruler(best, words), class_="mq-anatomy"))
-    show_html(cards.facts(found, best, shown, shown.clock()))
-    named = cards.reading_params(found)
-    page_link(
-        "anatomy", words("card.anatomy"), icon=":material/view_week:", id=text, run=run.name if run else None, **named
-    )
+    dated = journeys.dated(found, known)
+    show_html(cards.facts(dated, best, shown, shown.clock()))
+    place = {"run": run.name if run else None} | cards.anatomy_params(dated, shown.clock())
+    page_link("anatomy", words("card.anatomy"), icon=":material/view_week:", **place)
 asked_at = words("lookup.asked", cluster=told.cluster, at=shown.full(told.at)) if told else ""
 cut = words("message.lines_cut", n=f"{journeys.MOST_LINES:,}", of=f"{of_lines:,}")
 small_print(

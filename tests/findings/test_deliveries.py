@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from idcore.answers.findings import line_locations
 from idcore.answers.findings.all_rules import Finding
 from idcore.base.catalogue import words
 from idcore.ids.clock import to_ms
 from idcore.ids.model import UniqId
-from idcore.presentation.triage import run_notes
+from idcore.presentation.triage import finding_rows, run_notes
 from idcore.scan import deliveries, lines
 from idcore.scan.deliveries import MOST_LINES_OF_PIECES
 from idcore.scan.local import scan_local
@@ -84,6 +85,31 @@ def test_a_message_received_twice_from_two_records_is_a_warning(tmp_path: Path) 
     assert (one.severity, one.evidence.variant) == ("info", "one_record")
 
 
+def test_only_messages_whose_lines_name_the_record_are_counted_as_of_one_record(tmp_path: Path) -> None:
+    """One that names it came first, so all were said to name the same record."""
+    record = " offsetMsgId=0A09000200002A9F00000000000AAE60"
+    named = [consumed(0, 1, 1, record), consumed(0, 9, 1, record)]
+    bare = [consumed(number, 10 + number + again, 2) for number in (1, 2) for again in (0, 5)]
+    found, _ = read("\n".join(named + bare), tmp_path)
+    kinds = {each.evidence.variant: (each.count, list(each.evidence.ids)) for each in found if "twice" in each.code}
+    assert kinds == {"one_record": (1, [uniq(0)]), "on_lines": (2, [uniq(1), uniq(2)])}
+
+
+def test_the_lines_of_a_finding_are_those_that_say_it_and_not_the_send(tmp_path: Path) -> None:
+    sent = f"{at(0)} SendResult [sendStatus=SEND_OK, msgId={uniq(0)}]"
+    failed = f"{at(5)} {SPRING}messageId:{uniq(0)}, topic:t, reconsumeTimes:0"
+    text = [sent, consumed(0, 1, 1), f"{at(2)} INFO something else", consumed(0, 3, 2), failed]
+    found, _ = read("\n".join(text), tmp_path)
+    for code, lines_of in (("received_twice", [2, 4]), ("consume_failed", [5])):
+        places = only(found, code).evidence.places
+        assert [(place["id"], place["line"]) for place in places if "byte" not in place] == [
+            (uniq(0), line) for line in lines_of
+        ]
+        located = line_locations.place([only(found, code)], list_files([str(tmp_path / "app.log")]))
+        (where,) = finding_rows.where_of(located[0].evidence).values()
+        assert where.endswith(f":{lines_of[0]}"), "the table of IDs leads to it too"
+
+
 def test_a_program_that_says_two_things_of_each_message_received_none_twice(tmp_path: Path) -> None:
     text = [
         line for n in range(6) for line in (consumed(n, n, 1), f"{at(n)} INFO [x] received order of msgId={uniq(n)}")
@@ -117,6 +143,15 @@ def test_one_message_that_failed_four_times_is_one_message_everywhere(tmp_path: 
     assert [(row["event"], row["try"], row["topic"]) for row in rows] == [
         ("failed", n, "order_paid") for n in (1, 2, 3, 4)
     ]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_lines_that_name_no_try_are_not_said_to_be_of_the_first(tmp_path: Path, lang: str) -> None:
+    bare = f"{at(1)} INFO [x] c.e.Listener - consume {uniq(0)} RECONSUME_LATER"
+    for text, retries in ((bare, None), (f"{at(1)} {SPRING}messageId:{uniq(0)}, topic:t, reconsumeTimes:0", 0)):
+        failed = only(read(text, tmp_path)[0], "consume_failed")
+        said = words(lang)("also.failed_retries", retries=0)
+        assert failed.evidence.get("retries") == retries and (said in failed.say("meaning", lang)) == (retries == 0)
 
 
 def test_a_failure_that_was_acknowledged_later_is_finished(tmp_path: Path) -> None:

@@ -329,6 +329,10 @@ def test_the_verdicts_of_a_store_folder_are_of_its_time_and_contradict_no_clock(
     made = build(MSG_ID, Sources.of(answer), SHANGHAI, CHINA)
     judged = next(event for event in made.events if event.code == "judged")
     assert made.conflicts == () and source_of(judged) == "store" and short_text(judged) == "works: state in folder"
+    said = event_text(judged), event_text(judged, words("zh"))
+    assert [text[:10] for text in said] == ["As of then", "截至此时，消费组 w"], (
+        "it was not consumed at the time of the copy"
+    )
     assert made.found["groups"] == 1
 
 

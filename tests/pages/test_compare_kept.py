@@ -8,9 +8,10 @@ import random
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 import pyarrow.parquet as pq
@@ -30,6 +31,7 @@ from idcore.simulate.scenario import Scenario
 from pages.parts import scans
 from pages.parts.charts import compare as charts
 from pages.parts.triage import compare
+from tests.pages.conftest import reader
 from tests.pages.test_compare import comparing, kept_run
 from tests.pages.test_pages import press, shown
 from tests.pages.test_runs import change, done_at_once
@@ -368,6 +370,21 @@ def test_what_is_missing_by_time_is_what_the_lines_say(tmp_path: Path, seed: int
     hole = compared_texts.densest(found, "before")
     assert hole is not None and 450 < hole[2] < 520 and (hole[1] - hole[0]) / 1000 < 600
     assert compared_texts.densest(found, "after") is None, "chance is no hole"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_is_assumed_of_a_time_is_said_in_the_headline_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang: str
+) -> None:
+    every = ids(4711, range(3_000))
+    found = compared.compare(asked(every, every[:1_000] + every[1_500:]), DATING, Runs(tmp_path))
+    (span,) = found.generated.values()
+    monkeypatch.setattr(compared_texts, "names_of", lambda run, words: ("a.log", "b.log"))
+    for codes in ((), ("zone",), ("month", "zone")):
+        dated = replace(found, generated={key: replace(span, assumed=codes) for key in found.generated})
+        said = compared_texts.headline(cast("Run", None), dated, reader(lang=lang))
+        marks = [words(lang).assumed(each) for each in (("zone",), ("month", "zone"))]
+        assert [mark in said for mark in marks] == [codes == ("zone",), codes == ("month", "zone")]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

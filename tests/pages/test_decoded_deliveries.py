@@ -102,7 +102,20 @@ def test_what_is_pasted_is_read_like_standard_input() -> None:
     assert "failed, retry 1" in "".join(export.csv_of_ids(rows))
     for lang, text in (("en", "2 lines say that a consumer failed"), ("zh", "2 行写明消费失败")):
         assert text in (html.told(made.said, reader(lang=lang)) or "")
-    assert html.told(intake.read([("", f"msgId={ID}")]).said, reader()) is None
+        part = words(lang)("delivery.part")  # a count of messages was said of a whole log, of which the head was read
+        assert [part in (html.told(made.said, reader(lang=lang), cut) or "") for cut in (True, False)] == [True, False]
+    assert html.told(intake.read([("", f"msgId={ID}")]).said, reader(), True) is None
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_is_said_of_many_messages_is_folded_behind_the_first(lang: str) -> None:
+    texts = [FAILED.replace(ID, f"{ID[:-2]}{number:02X}") for number in range(30)]
+    shown = html.told(intake.read([("", "\n".join(texts[:5]))]).said, reader(lang=lang)) or ""
+    assert "<details" not in shown and shown.count("<ul") == 5
+    shown = html.told(intake.read([("", "\n".join(texts))]).said, reader(lang=lang)) or ""
+    first, _, rest = shown.partition("<details")
+    assert first.count("<ul") == 5 and rest.count("<ul") == 15 and words(lang)("delivery.others", n="25") in rest
+    assert words(lang)("delivery.more", n="10") in rest
 
 
 def test_the_page_says_it_below_the_ids(open_page: Callable[..., AppTest]) -> None:

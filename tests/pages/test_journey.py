@@ -135,6 +135,23 @@ def test_a_store_alone_gives_records_and_the_gaps_between_them(
     assert not app.exception and str(store.parent) in app.error[0].value
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_record_dates_the_id_whatever_its_link_assumed(
+    tmp_path_factory: pytest.TempPathFactory, open_page: Open, monkeypatch: pytest.MonkeyPatch, lang: str
+) -> None:
+    store = real_store(tmp_path_factory.mktemp("store"))
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(store.parent))
+    link = {"sent_at": "2026-11-19T09:00:00.000+00:00", "assumed": "month,zone", "lang": lang}
+    app, said = open_page("message", id=RETRIED, store=str(store), **link), words(lang)
+    text = shown(app)
+    assert said.assumed(("month", "zone")) not in text and "2026-11-19" not in text
+    assert said("month.source_record") in text and said("month.source_assumed") not in text
+    links = [
+        element.proto.query_string for element in app.get("page_link") if element.proto.label == said("card.anatomy")
+    ]
+    assert len(links) == 1 and "sent_at=" in links[0] and "assumed" not in links[0], "it is dated there as here"
+
+
 # ---- a cluster
 
 

@@ -108,6 +108,22 @@ def test_several_lines_of_one_message_are_one_sentence(open_page: Open, lang: st
         assert said.replace("**", "") in head, said
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_of_the_groups_of_mqadmin_those_that_have_not_consumed_it_come_first(open_page: Open, lang: str) -> None:
+    """The last line alone was said: CONSUMED, of another group."""
+    words = catalogue.words(lang)
+    track = "MessageTrack [consumerGroup={}, trackType={}, exceptionDesc=null]\n"
+    before = track.format("ship", "NOT_ONLINE")  # asked again later
+    rows = before + track.format("ship", "NOT_CONSUME_YET") + track.format("mail", "CONSUMED")
+    page = shown(decoded(open_page, f"Properties:          {{UNIQ_KEY={ONE_MESSAGE}}}\n\n{rows}", lang))
+    head = page[: page.index(words("delivery.heading"))].replace("<b>", "").replace("</b>", "")
+    assert "NOT_ONLINE" not in head
+    places = [
+        head.index(said) for said in ("NOT_CONSUME_YET", *(words("one.group", name=name) for name in ("ship", "mail")))
+    ]
+    assert places == sorted(places)
+
+
 @pytest.mark.parametrize(
     "text",
     [

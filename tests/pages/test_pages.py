@@ -404,9 +404,10 @@ def test_a_zone_that_all_lines_give_is_not_said_to_be_assumed(open_page: Open, t
     for sources, said in (
         (
             {"born": 5},
-            "Times are in Asia/Kolkata. The log's clock is +08:00, as its lines show: its 09:50 is 07:20 here.",
+            "Times are in Asia/Kolkata. The log's clock is +08:00, as its lines show: "
+            "for example, its 09:50 is 07:20 here.",
         ),
-        ({"assumed": 5}, "The log's clock is assumed to be +00:00: its 09:50 is 15:20 here."),
+        ({"assumed": 5}, "The log's clock is assumed to be +00:00: for example, its 09:50 is 15:20 here."),
     ):
         (folder / "summary.json").write_text(json.dumps(summary | {"zone_sources": sources}))
         assert said in (page := unescape(shown(open_page("producers", run=folder.name, zone="Asia/Kolkata"))))

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from idcore.presentation.reader import Reader
 from idcore.presentation.times import UTC
 from idcore.rocketmq.store import StoreFolder
 from idcore.rocketmq.store.commitlog import Stored
+from idcore.simulate.played_store import EXAMPLE
 from pages.parts.messages import store_groups, stores, uploads
 from tests.pages.test_messages import SECOND, buttons
 from tests.pages.test_pages import press, shown
@@ -218,6 +220,16 @@ def test_of_groups_without_offsets_nobody_says_how_far_behind_they_are(
     monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(copy))
     page = shown(open_page("groups", store=str(copy), lang=lang))
     assert texts.count("topic", 0) not in page and texts("groups.not_known") in page.partition("mq-table")[0]
+
+
+def test_a_broadcasting_group_is_not_counted_as_behind(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of its clients has its own offset: the folder does not know how far they are, and says so of each topic."""
+    replace(EXAMPLE, messages=300, groups=6).write(tmp_path / "store")
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path))
+    page = shown(open_page("groups", store=str(tmp_path / "store")))
+    assert "broadcasts-5" in page and "3 behind" in page, "lags-2, skips_a_queue-3, disabled-4"
 
 
 def test_stores_below_an_allowed_folder_are_offered(

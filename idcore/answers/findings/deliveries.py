@@ -31,6 +31,12 @@ class _Messages:
     def at(self, deliveries: Iterable[Delivery]) -> list[str]:
         return list(dict.fromkeys(self.places[id(one)].place for one in deliveries))[: limits.MOST_IDS]
 
+    def told(self, messages: Iterable[Sequence[Delivery]]) -> list[dict[str, Any]]:
+        """The lines of the first messages that say it: the first line of an ID may be that of its send."""
+        first = list(messages)[: limits.MOST_IDS]
+        claims = [(some[0].msg_id, self.places[id(one)]) for some in first for one in some]
+        return [{"id": text, "file": one.file, "line": one.line} for text, one in claims if one.line is not None]
+
     def who(self, deliveries: Sequence[Delivery]) -> str:
         """Whose lines they are: the group, else the topic, else the file."""
         named = (one.group or one.topic for one in deliveries)
@@ -67,18 +73,19 @@ def received_twice(scan: Scan) -> Iterator[Finding]:
     """received_twice: messages that lines of one form say were received, at the same attempt, on several lines."""
     known = scan.once(_messages)
     records = {} if scan.line_evidence is None else scan.line_evidence.records
-    pairs: dict[bool, list[list[Delivery]]] = {True: [], False: []}
+    pairs: dict[bool | None, list[list[Delivery]]] = {True: [], False: [], None: []}
     for message in known.of_each:
         several = max(twice(message), key=len, default=[])
         # What printed records of a message are, the rules of copies say: sent twice, a retry, a batch.
         if several and several[0].msg_id.upper() not in records:
-            pairs[bool(is_of_records(several))].append(several)
+            pairs[is_of_records(several)].append(several)
     for differ, messages in pairs.items():
         for name, some in _by_subject(known, messages, known.who):
             evidence: dict[str, Any] = {
                 "ids": _ids(some),
                 "received": max(map(len, some)),
                 "lines": ", ".join(known.at(some[0])),
+                "places": known.told(some),
             }
             also = []
             spans = [span for each in some if (span := apart(each)) is not None]
@@ -91,7 +98,7 @@ def received_twice(scan: Scan) -> Iterator[Finding]:
                 also.append("threads")
             evidence["also"] = also
             if not differ:
-                evidence["variant"] = "one_record" if is_of_records(some[0]) is False else "on_lines"
+                evidence["variant"] = "on_lines" if differ is None else "one_record"
             lines = [one for each in some for one in each]
             yield Finding.of("received_twice", name, len(some), evidence, **_when(scan, lines))
 
@@ -110,14 +117,20 @@ def consume_failed(scan: Scan) -> Iterator[Finding]:
             "messages": len(some),
             "most": worst[0].msg_id,
             "most_times": len(worst),
-            "retries": max((one.tries or 0 for one in lines), default=0),
             "lines": ", ".join(known.at(worst)),
+            "places": known.told([worst, *(each for each in some if each is not worst)]),
             "unfinished": sum(each[0].msg_id not in done for each in some),
         }
         topics = sorted({one.topic for one in lines if one.topic})[: limits.MOST_IDS]
         evidence |= {"topics": ", ".join(topics)} if topics else {}
+        also = []
+        if tries := [one.tries for one in lines if one.tries is not None]:  # a line without one is of any
+            evidence |= {"retries": max(tries)}
+            also.append("failed_retries")
         if when and when["until"] > when["since"]:
-            evidence |= {"over_seconds": (when["until"] - when["since"]).total_seconds(), "also": ["failed_over"]}
+            evidence |= {"over_seconds": (when["until"] - when["since"]).total_seconds()}
+            also.append("failed_over")
+        evidence["also"] = also
         yield Finding.of("consume_failed", name, len(lines), evidence, **when)
 
 
@@ -132,6 +145,7 @@ def send_not_ok(scan: Scan) -> Iterator[Finding]:
             "ids": _ids(some),
             "statuses": ", ".join(sorted(statuses)),
             "lines": ", ".join(known.at(lines)),
+            "places": known.told(some),
         }
         if set(statuses) == {"SLAVE_NOT_AVAILABLE"}:
             evidence["variant"] = "slave"
@@ -162,7 +176,7 @@ class FailedTriesEvidence(FindingEvidence):
     messages: int | None = None
     most: str | None = None  # the message with the most failures
     most_times: int | None = None
-    retries: int | None = None
+    retries: int | None = None  # the highest that a line names
     lines: str | None = None  # of that message, with commas between
     unfinished: int | None = None  # messages of which no line says that they were consumed
     topics: str | None = None  # with commas between
@@ -191,7 +205,7 @@ register(
         "consume_failed/spring",
         evidence=FailedTriesEvidence,
         of_scan=consume_failed,
-        also=("failed_over",),
+        also=("failed_retries", "failed_over"),
         subject="name",
     ),
     Rule(

@@ -205,7 +205,7 @@ def _with(finding: Finding, facts: LineFacts) -> Finding:
     needles, hosts, brokers = facts.needles, facts.hosts, facts.brokers
     known = {named[1]: needles[named] for named in _ids(finding) if named in needles}
     placed = {text: needle.place for text, needle in known.items() if needle.place is not None}
-    more: dict[str, Any] = {"places": list(placed.values())} if placed else {}
+    more: dict[str, Any] = {"places": [*finding.evidence.places, *placed.values()]} if placed else {}
     # An address that the ids contain as well shows nothing new.
     process = finding.evidence.fingerprint
     own = {process.host} if process else set()

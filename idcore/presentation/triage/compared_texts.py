@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from idcore.base.catalogue import Words
+from idcore.ids import assumptions
 from idcore.ids.clock import from_ms
 from idcore.intake.intake import PASTED
 from idcore.presentation.reader import Reader
@@ -101,6 +102,7 @@ def headline(run: Run, comparison: Compared, reader: Reader) -> str:
         first, last, number = most
         span = between(from_ms(first, reader.zone), from_ms(last, reader.zone), reader.zone)
         figures += words("compare.headline_most", n=f"{number:,}", first=span[0], last=span[1])
+        figures += words.assumed(_assumed_in(comparison, side))
     elif group == MESSAGE and is_even(comparison, side):
         figures += words("compare.headline_even")
     parts = [said, figures + words("stop")]
@@ -109,6 +111,13 @@ def headline(run: Run, comparison: Compared, reader: Reader) -> str:
         n, ids = f"{only(row, side):,}", words(f"compare.ids_of_{GROUPS[row.kind]}")
         parts.append(words("compare.headline_place", n=n, all=f"{gone_there:,}", kind=ids, who=row.origin.brief))
     return words("compare.between").join(parts)
+
+
+def _assumed_in(comparison: Compared, side: str) -> tuple[str, ...]:
+    """What is assumed of the times of the IDs that one input has alone."""
+    known = [span.assumed for (of, _, _), span in comparison.generated.items() if of == side]
+    of_each = (sum(any(code.startswith(name) for code in codes) for codes in known) for name in ("month", "zone"))
+    return assumptions.assumed_of_many(len(known), *of_each)
 
 
 def is_even(comparison: Compared, side: str) -> bool:

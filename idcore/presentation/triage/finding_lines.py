@@ -104,8 +104,10 @@ class LogLines:
             try:
                 known = self.rows if self.rows.keys() >= set(ids) else self.index.rows_of(ids)
                 rows = np.unique(np.concatenate([known[text] for text in ids]))
-                found = lines.indexed(self.index, rows, before, self.allowed, evidence.label or "")
                 names = file_names.names_of(self.run)
+                told = {(names(one["file"]), one["line"]) for one in evidence.places if "byte" not in one}
+                is_told = (lambda file, line: (names(file), line) in told) if told else None
+                found = lines.indexed(self.index, rows, before, self.allowed, evidence.label or "", is_told)
                 return [replace(line, file=names(line.file)) for line in found]
             except (CoreError, PermissionError):  # its file changed, or is not allowed any more: Lines says so
                 return []

@@ -53,7 +53,7 @@ def title_of(row: Row, words: catalogue.Words) -> str:
 
 def where_of(evidence: FindingEvidence) -> dict[str, str]:
     """The first place of each id, as `file:line`."""
-    return {str(one["id"]): f"{one['file']}:{one['line']}" for one in evidence.places}
+    return {str(one["id"]): f"{one['file']}:{one['line']}" for one in reversed(evidence.places)}
 
 
 def tokens(evidence: FindingEvidence) -> list[str]:

@@ -72,7 +72,7 @@ def numbered(run: Run, places: Sequence[Mapping[str, Any]], before: int = 0) -> 
     kept = {path.name[4:]: path for path in run.input_folder.iterdir()}
     by_place: dict[tuple[str, int], NumberedLine] = {}
     for one in places[:MOST_PLACES]:
-        path = kept.get(str(one["file"]))
+        path = kept.get(str(one["file"])) if "byte" in one else None
         if path is None or path.stat().st_size <= one["byte"]:
             continue
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
@@ -98,17 +98,25 @@ def as_text(lines: Sequence[NumberedLine]) -> str:
     return "\n".join(texts)
 
 
-def indexed(index: Index, rows: np.ndarray, before: int, allowed: Allowed, label: str = "") -> list[NumberedLine]:
+def indexed(
+    index: Index,
+    rows: np.ndarray,
+    before: int,
+    allowed: Allowed,
+    label: str = "",
+    told: Callable[[str, int], bool] | None = None,
+) -> list[NumberedLine]:
     """The first line of each ID of some rows of a scan's index, whatever its input is, each with so many in front.
 
-    With a label: the first line that has it in front of the ID.
+    With a label: the first line that has it in front of the ID. `told`: which files and lines they are instead.
     """
-    firsts: dict[str, Occurrence] = {}
+    firsts: dict[object, Occurrence] = {}
     for one in index.page(rows[:MOST_LOOKED], allowed):
         if one.problem is not None:
             raise one.problem
-        if not label or behind_label(label, one.id.encode()).search(one.text.encode()):
-            firsts.setdefault(one.id, one)
+        is_spelled = not label or behind_label(label, one.id.encode()).search(one.text.encode())
+        if is_spelled and (told is None or told(one.file, one.line)):
+            firsts.setdefault(one.id if told is None else (one.file, one.line), one)
     by_place: dict[tuple[str, int], NumberedLine] = {}
     for one in list(firsts.values())[:MOST_PLACES]:
         ahead = index.around(one, before, allowed)[0] if before else []

@@ -140,7 +140,7 @@ def common(here: DecodeSession) -> None:
 
 def deliveries(here: DecodeSession) -> None:
     """What the lines say of the delivery of each message."""
-    if (delivery := delivery_html.told(here.intake.said, view())) is not None:
+    if (delivery := delivery_html.told(here.intake.said, view(), here.intake.cut)) is not None:
         show_html(delivery)
 
 

@@ -132,15 +132,21 @@ def summed_up(
     """Who sent it, when, where it is stored, what was last: of its msgId, and of its offsetMsgId if it has one only."""
     sources = Sources.of(*known, lines=lines)
     others = [found_of(text, run) for text in journeys.ids_of(item.token.text, sources)[1:]]
-    records = [copy.record for copy in sources.copies or () if copy.relation != "trace"]
-    born = min((each.born_timestamp for each in records if is_time(each.born_timestamp)), default=None)
     kinds: dict[str, list[FoundId]] = {}
     for one in [item, *others]:
         if one.verdict.best is not None:
-            dated = one if born is None else replace(one, token=replace(one.token, born_ms=born))
-            kinds.setdefault(one.verdict.best.id.kind, []).append(dated)
+            kinds.setdefault(one.verdict.best.id.kind, []).append(dated(one, known))
     items = [some[0] for kind, some in kinds.items() if kind != "offset" or len(some) == 1]
     return message_sentence.of_journey(items, journey, _log_zone(run, view), view.clock(), view)
+
+
+def dated(item: FoundId, known: Sequence[Answer]) -> FoundId:
+    """The id with the born time of its first record: that is known, whatever a link or a scan assumed."""
+    records = [copy.record for copy in Sources.of(*known).copies or () if copy.relation != "trace"]
+    born = min((each.born_timestamp for each in records if is_time(each.born_timestamp)), default=None)
+    if born is None:
+        return item
+    return replace(item, token=replace(item.token, born_ms=born, of_record=True, linked=False, assumed=()))
 
 
 def ask(text: str, offers: Mapping[str, Offer], view: View) -> Answers | None:

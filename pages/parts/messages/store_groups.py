@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from idcore.answers.lookup import store_groups as core
-from idcore.answers.lookup.progress import QueueState, SideTopic
+from idcore.answers.lookup.progress import QueueState, SideTopic, state_of
 from idcore.answers.lookup.sentences import evidence_sentences, progress_texts
 from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.presentation.html import groups as html
@@ -42,7 +42,7 @@ def _all(evidence: StoreEvidence, topic: str, view: View) -> None:
         said(words("groups.none", topic=topic) if topic else words("groups.store_none"))
         return
     told = {
-        "behind": [each for each in rows if each.row.lag or each.row.unread],
+        "behind": [each for each in rows if (each.row.lag or each.row.unread) and state_of(each.row) != "broadcast"],
         "waiting": [each for each in rows if each.waiting],
         "dead": [each for each in rows if each.dead],
     }
