@@ -96,7 +96,7 @@ def sentences(
     at = place or (lambda one: line_text(one, words))
     texts = [
         *_transaction(deliveries, words, at),
-        *_tries(deliveries, words),
+        *_tries(deliveries, words, at),
         *_again(deliveries, words, at),
         *_ends(deliveries, words, at),
         *_copies(deliveries, words),
@@ -126,7 +126,7 @@ def _transaction(deliveries: Sequence[Delivery], words: Words, at: Place) -> Ite
             yield words(f"delivery.said.{event}", places=words("comma").join(at(one) for one in some[:_MOST]))
 
 
-def _tries(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
+def _tries(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
     """How often it was received, which tries failed, and what comes next."""
     failed, received, acked = (
         _of(deliveries, "failed"),
@@ -141,7 +141,9 @@ def _tries(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
     if most and not failed:
         yield words("delivery.said.retried", n=f"{most:,}")
     if failed and not acked:
-        yield words("delivery.said.not_consumed")
+        behind = deliveries[max(place for place, one in enumerate(deliveries) if one.event == "failed") :]
+        later = _of(behind, "received")
+        yield words("delivery.said.open_again", place=at(later[-1])) if later else words("delivery.said.not_consumed")
     elif most and not acked:
         yield words("delivery.said.last_open")
     last = failed[-1].tries if failed else most or None

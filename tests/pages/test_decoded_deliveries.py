@@ -161,6 +161,15 @@ def test_a_pop_within_the_invisible_time_has_another_cause() -> None:
     assert "popped again within its invisible time" in said(f"{receipt(FIRST)}\n{receipt(FIRST + 5)}")
 
 
+def test_what_was_received_after_a_failure_is_said_to_be_open() -> None:
+    again = f"2025-05-20 15:36:24.157 INFO Received message: {ID}"
+    assert "No line says that it was consumed after that." in said(FAILED)
+    text = said(f"{FAILED}\n{again}")
+    assert "After that it was received (line 7), and no line says how that ended." in text
+    assert "No line says that it was consumed" not in text
+    assert "No line says that it was consumed after that." in said(f"{again}\n{FAILED}"), "it was before the failures"
+
+
 def test_after_the_last_retry_comes_the_dead_letter() -> None:
     assert "it is a dead letter: by default a group has 16 retries" in said(FAILED.replace("Times:1", "Times:16"))
     assert "retry 16 comes 2 h later" in said(FAILED.replace("Times:1", "Times:15"))
