@@ -30,6 +30,7 @@ from idcore.simulate.scenario import Scenario
 from pages.parts import scans
 from pages.parts.charts import compare as charts
 from pages.parts.triage import compare
+from tests.pages.conftest import reader
 from tests.pages.test_compare import comparing, kept_run
 from tests.pages.test_pages import press, shown
 from tests.pages.test_runs import change, done_at_once
@@ -368,6 +369,15 @@ def test_what_is_missing_by_time_is_what_the_lines_say(tmp_path: Path, seed: int
     hole = compared_texts.densest(found, "before")
     assert hole is not None and 450 < hole[2] < 520 and (hole[1] - hole[0]) / 1000 < 600
     assert compared_texts.densest(found, "after") is None, "chance is no hole"
+
+
+def test_names_of_files_are_text_in_the_picture(tmp_path: Path) -> None:
+    found = compared.compare(asked(ids(4711, range(900)), ids(4711, range(60, 900))), DATING, Runs(tmp_path))
+    names = ('<a href="https://example.invalid/">Log in</a>', "<b>b.log</b>")
+    figure = charts.rates(compared_texts.rates(found), names, found.rate_seconds, reader())
+    (series,) = figure.data
+    assert series.name.startswith("&lt;a href=") and "&lt;b&gt;b.log" in series.name
+    assert not any("<a" in text or "<b>b.log" in text for text in series.hovertext)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
