@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -178,6 +178,11 @@ def test_of_json_lines_each_is_looked_at_alone(monkeypatch: pytest.MonkeyPatch) 
     """A list of a megabyte took half a minute: around each ID all lines of its reach were looked through four times."""
     looked: list[int] = []
     brackets = records._brackets
-    monkeypatch.setattr(records, "_brackets", lambda lines, end="": (looked.append(len(lines)), brackets(lines, end))[1])
+
+    def counted(lines: Sequence[str], end: str = "") -> list[tuple[int, bool, bool, bool]]:
+        looked.append(len(lines))
+        return brackets(lines, end)
+
+    monkeypatch.setattr(records, "_brackets", counted)
     assert len(list(find(f'{{"msgId":"{ID}"}}\n' * 300))) == 300
     assert looked and max(looked) == 1
