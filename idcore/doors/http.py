@@ -223,12 +223,17 @@ def _pieces(
 
 
 async def _read(receive: Receive, scope: Scope) -> bytes:
-    """The body of a call; CoreError of one that comes too slowly, or that has too many values to be parsed at once."""
+    """The body of a call; CoreError of one that comes too slowly, or that has too many values to be parsed at once.
+
+    JSON is UTF-8 (RFC 8259, 8.1). In UTF-16 a letter may have the byte of a quote, and values behind it seem text.
+    """
     try:
         async with asyncio.timeout(SLOW):
             body = await _body(receive, scope)
     except TimeoutError:
         raise refuse("call_slow", seconds=SLOW) from None
+    if not json.detect_encoding(body).startswith("utf-8"):
+        raise refuse("call_json")
     if plain_json.has_more(body, MOST_VALUES):
         raise refuse("call_values", most=f"{MOST_VALUES:,}")
     return body

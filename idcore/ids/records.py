@@ -224,6 +224,15 @@ def _behind(lines: Sequence[str], depth: int) -> tuple[str, str | None]:
     return (rest, None) if own is None else (own, rest)
 
 
+def _is_whole(head: str, first: str, before: Sequence[str]) -> bool:
+    """Whether the object of an ID begins and ends in its line: `head` is in front of the ID, and `first` behind it.
+
+    In JSON Lines each does, and the hundreds of lines around each need no look.
+    """
+    own, _, depth = _in_front([head], _end_of(before[:_FAR][::-1]))
+    return own is not None and _behind([first], depth)[1] is not None
+
+
 def of_object(
     line: str, before: Sequence[str], behind: Sequence[str], most: int | None = None
 ) -> tuple[_Around, _Around] | None:
@@ -237,11 +246,13 @@ def of_object(
     head = line[: ids[0].start()] if ids else ""
     if not ids or not _is_in_one([head, *before], len(near) + 1):
         return None
+    first = '"' * (head.count('"') % 2) + line[ids[-1].end() :]
+    if _is_whole(head, first, before):
+        return None
     end = "" if most is None else _end_of(before[most : most + _FAR][::-1])
     own, outer, depth = _in_front([*reversed(near), head], end)
     if own is None:
         return None
-    first = '"' * (head.count('"') % 2) + line[ids[-1].end() :]
     back, rest = _behind([first, *behind[:most]], depth)
     if "\n" not in own and rest is not None and "\n" not in back:
         return None  # all of it is in the line of the ID

@@ -32,6 +32,7 @@ OFF = "off"
 USUAL_DAYS = 90
 MOST_DAYS, MOST_OF_ONE, LONGEST_LABEL = 366, 20, 80
 _WRITTEN = re.compile(rf"{PREFIX}([0-9a-f]{{16}})_([A-Za-z0-9_-]{{43}})")
+_LATEST = 253_402_214_400.0  # seconds since 1970 that are a day in every zone: 9999-12-31
 _USED = 3_600.0  # seconds: how exactly the last use is known
 
 
@@ -156,6 +157,8 @@ class Tokens:
             if held is None:
                 return None
             begun, ends = float(held["begun"]), float(held["ends"])
+            if not 0 <= begun <= ends <= _LATEST:  # pages show them
+                return None
             used = changed - 1 if changed > begun + 0.5 else None
             owner, label, digest = (str(held[key]) for key in ("owner", "label", "digest"))
             scopes = frozenset(map(str, held["scopes"])) & PERMISSIONS.keys()

@@ -37,6 +37,10 @@ NAMES: Mapping[str, tuple[str, str]] = {
         "the last visitor's values go, although Streamlit's main loop still has the session",
         "they go when the next visitor comes",
     ),
+    "streamlit.runtime.state.session_state.SessionState._new_widget_state": (
+        "what a browser sent to its widgets goes unread, also where no widget can have it",
+        "`clear` reads it first and fails, and the sessions of others who left meanwhile are not ended",
+    ),
     "streamlit.runtime.app_session.AppSession._client_state": (
         "`request_rerun` with it draws a page again, as its browser last asked for it",
         "a refused upload is explained at the next click",
@@ -128,6 +132,7 @@ def close(session_id: str, session: AppSession) -> None:
         close_session(session_id)
     state = getattr(session, "session_state", None)
     if state is not None:
+        getattr(getattr(state, "_new_widget_state", None), "states", {}).clear()
         state.clear()
 
 

@@ -353,3 +353,12 @@ def test_many_values_are_refused_before_they_are_parsed(many: str, unit: str, wi
     assert time.process_time() - began < 0.5  # 4 s of the validation that named the value at fault
     text = {"text": "a,b:{[" * 150_000}
     assert with_login.post("decode", text, PEOPLE["viewer"]).status_code == 200, "what is inside of a text counts not"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+def test_json_of_another_encoding_hides_no_values(encoding: str, with_login: Door) -> None:
+    """The letter ∀ has the byte of a quote in it (U+2200): what is behind it seemed to be inside of a text."""
+    body = '{{"a":"\u2200","b":[{}1]}}'.format("[]," * 100_000).encode(encoding)
+    for name in ("mcp", "decode"):
+        answer = with_login.post(name, body, PEOPLE["viewer"])
+        assert (answer.status_code, answer.json()["code"]) == (400, "call_json")

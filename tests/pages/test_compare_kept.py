@@ -372,6 +372,15 @@ def test_what_is_missing_by_time_is_what_the_lines_say(tmp_path: Path, seed: int
     assert compared_texts.densest(found, "after") is None, "chance is no hole"
 
 
+def test_names_of_files_are_text_in_the_picture(tmp_path: Path) -> None:
+    found = compared.compare(asked(ids(4711, range(900)), ids(4711, range(60, 900))), DATING, Runs(tmp_path))
+    names = ('<a href="https://example.invalid/">Log in</a>', "<b>b.log</b>")
+    figure = charts.rates(compared_texts.rates(found), names, found.rate_seconds, reader())
+    (series,) = figure.data
+    assert series.name.startswith("&lt;a href=") and "&lt;b&gt;b.log" in series.name
+    assert not any("<a" in text or "<b>b.log" in text for text in series.hovertext)
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_what_is_assumed_of_a_time_is_said_in_the_headline_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang: str

@@ -19,6 +19,7 @@ import pytest
 import streamlit as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import runtime as server
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
@@ -26,6 +27,8 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.runtime import RuntimeConfig
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+from streamlit.runtime.state import SessionState
+from streamlit.runtime.state.common import WidgetMetadata
 
 from idcore.server.front_door import KEPT, UPLOAD
 from idcore.server.gate import MEDIA
@@ -112,6 +115,18 @@ def test_without_a_way_to_end_a_session_its_values_go_all_the_same(monkeypatch: 
     values: dict[str, Any] = {"visit": Visit()}
     streamlit_private.close("s", SimpleNamespace(session_state=values))  # type: ignore[arg-type]
     assert not values
+
+
+def test_a_session_goes_with_what_its_browser_sent_that_no_widget_can_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    running(monkeypatch)
+    state = SessionState()
+    state["visit"] = Visit()
+    sent = WidgetStates(widgets=[WidgetState(id="keep", json_value="no JSON"), WidgetState(id="box", string_value="a")])
+    state.set_widgets_from_proto(sent)
+    for each in sent.widgets:
+        state._new_widget_state.set_widget_metadata(WidgetMetadata(each.id, str, str, "json_value"))
+    streamlit_private.close("s", SimpleNamespace(session_state=state))  # type: ignore[arg-type]
+    assert not len(state) and not state._new_widget_state.states
 
 
 def test_a_session_whose_values_cannot_be_reached_is_ended_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

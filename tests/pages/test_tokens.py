@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -102,3 +103,17 @@ def test_without_a_login_nobody_needs_one(open_page: Open) -> None:
     app = open_page("tokens")
     assert "no log-in" in shown(app) and not app.multiselect
     assert not [link for link in open_page("lab").get("page_link") if "tokens" in link.proto.page], "nor in the menu"
+
+
+@pytest.mark.parametrize("wrong", [{"begun": "nan"}, {"ends": "inf"}, {"ends": 1e18}, {"begun": -1e18}, {"ends": 0}])
+def test_a_token_with_times_that_are_none_is_none(
+    wrong: dict[str, Any], tokens: Tokens, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One file of them, and no administrator could revoke any token."""
+    token, _ = tokens.make(ANN, {"email": ANN.name}, "runbook", {"decode"}, 1)
+    held = json.loads((tokens.folder / token.name).read_text())
+    (tokens.folder / "0123456789abcdef").write_text(json.dumps(held | wrong))
+    come(ROOT, monkeypatch)
+    app = open_page("tokens")
+    assert not app.exception and not app.error and "runbook" in shown(app)
+    assert [one.name for one in tokens.of()] == [token.name]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from idcore.presentation.reports.markup import esc
 from idcore.presentation.reports.roles import series_colour, tint
 from idcore.presentation.triage import compared_texts
 from idcore.presentation.triage.activity import wall_clock
@@ -56,6 +57,7 @@ def bars(groups: Sequence[tuple[str, int, int, int]], view: View) -> go.Figure:
 def rates(rows: pd.DataFrame, names: tuple[str, str], step: int, view: View) -> go.Figure:
     """What share of each input the other one lacks, by the time it was generated: a hole is a cliff."""
     palette = view.palette
+    here_and_there = [esc(name) for name in names]  # of files: a chart would make links of their markup
     figure = go.Figure(layout=paper(palette, 240, top=40, bottom=40))
     for place, side in enumerate(SIDES):
         mine = rows[rows["side"] == side]
@@ -65,7 +67,7 @@ def rates(rows: pd.DataFrame, names: tuple[str, str], step: int, view: View) -> 
         every = pd.date_range(rows["at"].min(), rows["at"].max() + pd.Timedelta(seconds=step), freq=f"{step}s")
         bins = bins.reindex(every)  # where nothing was generated, nothing is missing: the line has a gap
         share = 100 * bins["missing"] / bins["ids"]
-        label = view.words("compare.rate_of", here=names[place], there=names[1 - place])
+        label = view.words("compare.rate_of", here=here_and_there[place], there=here_and_there[1 - place])
         colour = palette.roles["error" if side == "before" else "warning"]
         clock = wall_clock(bins.index.to_series(), view.zone)
         figure.add_scatter(
