@@ -107,13 +107,14 @@ class SentAt:
     latest: datetime | None = None
 
 
+LONGEST_ZONE = 60  # characters: the longest name of IANA has 32
 MOST_AHEAD, MOST_BEHIND = 14 * 60, 12 * 60  # minutes from UTC: no place on Earth is further
 
 
 @lru_cache(maxsize=256)
 def parse_zone(text: str) -> tzinfo:
-    """An IANA name, `+08:00`, `-03:30`, `UTC` or `Z`."""
-    name = text.strip()
+    """An IANA name, `+08:00`, `-03:30`, `UTC` or `Z`. A longer text is none: what is read here is kept."""
+    name = text.strip() if len(text) <= LONGEST_ZONE else ""
     if name.upper() in ("Z", "UTC", "GMT"):
         return UTC
     match = re.fullmatch(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?", name, re.IGNORECASE)

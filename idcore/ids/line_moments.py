@@ -481,12 +481,12 @@ def elapsed_of(line: str) -> list[int]:
     return [int(one[-VALUE_DIGITS:-COUNTER_DIGITS], 16) for one in _ID.findall(line)]
 
 
-@lru_cache(maxsize=512)  # each line is looked at for itself and for each ID near it
 def may_be_dated(line: str) -> bool:
-    """Whether a line may have a time at all; a long one dates nothing."""
+    """Whether a line may have a time at all; a long one dates nothing, and is kept nowhere."""
     return len(line) <= LONGEST and _may_be(line)
 
 
+@lru_cache(maxsize=512)  # each line is looked at for itself and for each ID near it
 def _may_be(line: str) -> bool:
     if _MAY_BE.search(line) is not None or "&nbsp;" in line:
         return True

@@ -271,7 +271,8 @@ def _members(file: Any, words: Words, taken: _Taken) -> Iterator[list[_Member]]:
         headers = Headers(file, HEADERS + most_files * ZIP_HEADER, broken(refuse("header_long")))
         with zipfile.ZipFile(headers) as zipped:  # type: ignore[arg-type]
             for entry in zipped.infolist():
-                add(entry.filename, entry.file_size, not entry.is_dir(), partial(zip_member, zipped, file, entry))
+                is_file = not entry.filename.endswith("/")  # `is_dir` of Python fails where there is no name
+                add(entry.filename, entry.file_size, is_file, partial(zip_member, zipped, file, entry))
             yield members
     else:
         headers = TarHeaders(_unpacking(file), HEADERS, broken(refuse("header_long")))

@@ -121,6 +121,7 @@ def _side(asked: CallArguments, name: str, caller: Caller) -> Source:
     kept = intake.kept(caller.runs.open(value))
     if len(kept) != 1:
         raise refuse("input_not_kept", name=value)
+    _refuse_large(kept[0].size, kept[0].name)
     return kept[0]
 
 
@@ -131,11 +132,15 @@ def source_of(caller: Caller, path: str) -> Source:
         fits = isinstance(real, Path) and is_file(status := file_status(str(real), caller.guard))
         if not fits:
             raise refuse("not_a_file", path=path)
-        if status.st_size > MOST_COMPARED:
-            raise refuse("file_large", path=path, most=f"{MOST_COMPARED >> 20} MiB")
+        _refuse_large(status.st_size, path)
         return Source(os.path.basename(path), opened(str(real), caller.guard))
     except OSError:
         raise refuse("not_open", path=path) from None
+
+
+def _refuse_large(size: int, path: str) -> None:
+    if size > MOST_COMPARED:
+        raise refuse("file_large", path=path, most=f"{MOST_COMPARED >> 20} MiB")
 
 
 def _of_side(name: str, which: str) -> tuple[Argument, ...]:

@@ -109,3 +109,11 @@ def forget_ended() -> None:
     for name, job in list(_begun.items()):
         if job.ended:
             _begun.pop(name, None)
+
+
+def forget_deleted() -> None:
+    """Drops what has ended and whose run was deleted: who begins and deletes one list of IDs after the other has none
+    of them kept, however long a page of somebody is open."""
+    for name, job in list(_begun.items()):
+        if job.ended and not job.run.path.exists():
+            _begun.pop(name, None)

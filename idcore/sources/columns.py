@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from idcore.base.errors import CoreError, refuse
 from idcore.base.parquet_pages import begin_of, pages
 from idcore.base.safe_text import size as size_in_words
+from idcore.sources.parquet_footer import metadata_of
 from idcore.sources.unpack import ByteStream
 
 _BATCH, _ROWS = 1 << 20, 2048  # bytes and rows of a row group that are turned into lines at once
@@ -48,7 +49,7 @@ def rows_as_text(file: Any, start: int = 0, stop: int = 1 << 62) -> Iterator[tup
     CoreError of one that would take much memory: a few bytes of a file can be gigabytes of text.
     """
     with _damage():
-        table = pq.ParquetFile(file, pre_buffer=False)
+        table = pq.ParquetFile(file, metadata=metadata_of(file), pre_buffer=False)
     columns = [field.name for field in table.schema_arrow if holds_text(field.type)]
     for number in range(table.metadata.num_row_groups if columns else 0):
         group = table.metadata.row_group(number)

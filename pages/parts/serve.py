@@ -26,7 +26,7 @@ from idcore.base.errors import CoreError
 from idcore.doors.entry import Entry
 from idcore.doors.router import ApiRouter
 from idcore.policy import limits, logs, metrics, private, tokens
-from idcore.runs import retention
+from idcore.runs import background_run, retention
 from idcore.runs.runs import Runs, runs_root, write_ends
 from idcore.server import jobs, memory, watched_groups, webhook
 from idcore.server.first_page import FirstPage
@@ -94,6 +94,7 @@ async def _tidy() -> None:
                 if await asyncio.to_thread(retention.sweep, Runs(runs_root()), datetime.now(UTC), worked):
                     scans.cache.forget_runs()
             await asyncio.to_thread(write_ends)
+            await asyncio.to_thread(background_run.forget_deleted)
             nobody = session.forget_left(now)
             await asyncio.to_thread(memory.tidy, forget_answers if nobody else None)
             logs.use_json(session.name)

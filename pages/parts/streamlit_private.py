@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
+from idcore.base.protobuf_parts import has_more
 from idcore.server.front_door import COMES, KEPT, TOO_LARGE
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ PART = 64  # bytes of memory for each part of a message, besides its own
 MOST_OF_HEAD = 1 << 16  # bytes of a request that come without an end of its head, or a part of its body
 MOST_WAITING = 16  # requests of one connection that came before the one at work has its answer; a browser sends none
 MOST_IN_A_MESSAGE = 10_000  # values of widgets, or uploads
+MOST_PARTS = 50_000  # values in a message, of whatever kind: one that is parsed takes 24 times its bytes of empty ones
+LONGEST_ANSWERED = 4 << 20  # bytes of a message that is parsed once more to say why it was dropped
 _DEFERRED = re.compile("[0-9a-f]{32}")  # of a download that is made when it is asked for
 
 # name: what for; without it
@@ -264,6 +267,8 @@ def kind_of(message: bytes, stranger: bool = False) -> str | None:
     message_type = find("BackMsg")
     if message_type is None:
         return KEPT
+    if has_more(message, message_type.DESCRIPTOR, MOST_PARTS):
+        return None
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     try:
@@ -294,6 +299,8 @@ def session_in(answer: bytes) -> str | None:
 def too_many_files(message: bytes, reason: str) -> bytes | None:
     """The answer to an uploader that was given too many files at once: each has the reason. None to all else."""
     asking, answering = find("BackMsg"), find("ForwardMsg")
+    if len(message) > LONGEST_ANSWERED:
+        return None
     asked = asking.FromString(message).file_urls_request if asking is not None else None
     if answering is None or asked is None or len(asked.file_names) <= MOST_IN_A_MESSAGE:
         return None

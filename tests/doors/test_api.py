@@ -21,6 +21,7 @@ from idcore.ids import Clock, describe, identify
 from idcore.ids.clock import parse_instant
 from idcore.operations.model import Caller, Ground
 from idcore.operations.table import TABLE
+from idcore.operations.texts import MOST_COMPARED
 from idcore.policy.access import PERMISSIONS, Policy, Visitor
 from idcore.policy.audit import Actor
 from idcore.runs.runs import RunError, Runs
@@ -515,6 +516,19 @@ def test_what_waits_of_a_revoked_token_does_not_begin_and_of_one_that_ended_does
     assert not caller.visitor.name and caller.later().may("decode")
     _revoked(with_login, token)
     assert not caller.later().may("decode")
+
+
+@pytest.mark.parametrize("first", ["path", "run"])
+def test_an_input_that_is_too_large_to_be_compared_at_once_is_not_read(door: Door, first: str) -> None:
+    """Of a scan any size was read: an upload may have gigabytes, and the IDs of both sides are in memory."""
+    run = Runs(door.folder / "runs").create("a scan", "console", {"sources": ["large.log"]})
+    large = {"path": door.open / "large.log", "run": run.input_folder / "000-large.log"}[first]
+    with large.open("wb") as file:
+        file.truncate(MOST_COMPARED + 1)
+    named = {"path": str(large), "run": run.name}[first]
+    answer = door.post("compare", {f"first_{first}": named, "second_text": ID})
+    assert (answer.status_code, answer.json()["code"]) == (422, "file_large")
+    assert "large.log" in answer.json()["detail"]
 
 
 def _read_slowly(door: Door, headers: dict[str, str], then: Callable[[], None]) -> list[bytes]:

@@ -387,6 +387,7 @@ def test_what_cannot_be_unpacked_or_holds_no_store_says_so(lang: str, laid_out: 
         ("encrypted.zip", bytes(encrypted), broken),
         ("deep.zip", zipped({f"{'a/' * 200}commitlog/{LOG}": b"x"}), broken),
         ("outside.zip", zipped({f"../commitlog/{LOG}": b"x"}), empty),
+        ("nameless.zip", zipped({"?": b"x"}).replace(b"?", b"\0"), empty),
     ]:
         folder, said = laid_out(Uploaded(name, raw), lang=lang)
         assert folder is None and len(said) == 1 and wanted in said[0] and name in said[0], (name, said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -46,6 +47,21 @@ def sent(root: Path) -> dict[str, str]:
 def store(root: Path, request: pytest.FixtureRequest) -> Iterator[StoreFolder]:
     with StoreFolder(root / request.param) as opened:
         yield opened
+
+
+@pytest.mark.parametrize("name", ["STREAMLIT_SERVER_COOKIE_SECRET", "AWS_SECRET_ACCESS_KEY", "IDCORE_ALLOWED_PATHS"])
+def test_the_process_that_opens_a_folder_knows_no_key(root: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin, given = subprocess.Popen, list[dict[str, str]]()
+
+    def noted(*words: Any, **options: Any) -> Any:
+        given.append(options["env"])
+        return begin(*words, **options)
+
+    monkeypatch.setenv(name, "canary")
+    monkeypatch.setattr(rocksdb.subprocess, "Popen", noted)
+    with StoreFolder(root / "stopped") as opened:
+        assert list(answers(root, 30)) and opened.overview()["topics"]
+    assert given and not any("canary" in value for one in given for value in one.values())
 
 
 def answers(root: Path, code: int) -> Iterator[tuple[dict[str, str], str, Any]]:

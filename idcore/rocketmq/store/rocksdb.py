@@ -31,6 +31,7 @@ _SECONDS = 30.0
 _LONGEST = 128 << 20  # a line of the process
 _ROWS_AT_ONCE = 10_000
 _MEMORY = 2 << 30  # of the process: a block that is packed may become far more than its file has
+_OF_SYSTEM = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL")  # what a program may need to start
 _CHILD = """
 import base64, contextlib, json, resource, sys
 with contextlib.suppress(OSError, ValueError):  # a lower one stays; not every system has one
@@ -212,7 +213,7 @@ class Database:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd=self._place.name,
-                env={**os.environ, "MALLOC_ARENA_MAX": "1"},  # more would count as memory before they hold anything
+                env=_environment(),
                 text=True,
             )
             names: list[str] | None = self._said("")
@@ -264,6 +265,12 @@ class Database:
                             written.write(part)
                     written.truncate()
         return True
+
+
+def _environment() -> dict[str, str]:
+    """Nothing of what this process knows: whoever gave the folder may run code of their own in that one."""
+    needed = {name: os.environ[name] for name in _OF_SYSTEM if name in os.environ}
+    return needed | {"MALLOC_ARENA_MAX": "1"}  # more would count as memory before they hold anything
 
 
 def _text(raw: bytes) -> str:
