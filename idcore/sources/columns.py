@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from idcore.base.errors import CoreError, refuse
+from idcore.base.parquet_footer import metadata_of
 from idcore.base.parquet_pages import begin_of, pages
 from idcore.base.safe_text import size as size_in_words
-from idcore.sources.parquet_footer import metadata_of
 from idcore.sources.unpack import ByteStream
 
 _BATCH, _ROWS = 1 << 20, 2048  # bytes and rows of a row group that are turned into lines at once

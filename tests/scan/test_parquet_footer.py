@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from idcore.base.parquet_footer import _Looker
 from idcore.intake.intake import heads_of
 from tests.source_code import ROOT
 
@@ -49,3 +52,49 @@ def test_what_is_too_short_for_a_footer_is_refused(cut: int) -> None:
 def test_what_is_whole_is_read() -> None:
     read = heads_of(io.BytesIO(written()), "a.parquet")
     assert not read.failed and "AC110001473C7D4991AD336AEA5703E0" in read.texts[0][1]
+
+
+@pytest.mark.parametrize("damage", [True, False])
+def test_a_damaged_table_of_a_scan_is_refused_and_the_process_lives(tmp_path: Path, damage: bool) -> None:
+    (tmp_path / "a.parquet").write_bytes(required(written()) if damage else written())
+    asked = f"from pathlib import Path; from idcore.runs.table_sizes import fits; print(fits(Path({str(tmp_path)!r})))"
+    read = subprocess.run([sys.executable, "-c", asked], capture_output=True, cwd=ROOT, timeout=100)
+    assert (read.returncode, read.stdout.strip()) == (0, str(not damage).encode()), read.stderr[-300:]
+
+
+def test_one_process_looks_at_many_footers_and_another_takes_over_where_it_ends() -> None:
+    looker, whole, damaged = _Looker(), written(), required(written())
+    try:
+        assert looker.survives(whole) and looker._process is not None
+        first = looker._process.pid
+        assert not looker.survives(damaged) and looker._process is None, "it ended"
+        assert looker.survives(whole) and looker._process is None, "what is known is not asked again"
+        other = io.BytesIO()
+        pq.write_table(pa.table({"n": [1]}), other)
+        assert looker.survives(other.getvalue()) and looker._process is not None and looker._process.pid != first
+        second = looker._process
+        second.kill()
+        second.wait()
+        assert not looker.survives(b"PAR1") and looker._process is not None
+        third = looker._process.pid
+        assert third != second.pid and not looker.survives(b"no Parquet at all") and looker._process.pid == third
+    finally:
+        looker._end()
+
+
+def test_what_is_forked_asks_a_process_of_its_own() -> None:
+    looker, whole = _Looker(), written()
+    try:
+        assert looker.survives(whole)
+        child = os.fork()
+        if not child:
+            looker._known.clear()
+            asked = looker.survives(whole)
+            own = looker._process is not None and looker._owner == os.getpid()
+            looker._end()
+            os._exit(0 if asked and own else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        looker._known.clear()
+        assert looker._process is not None and looker._process.poll() is None and looker.survives(whole)
+    finally:
+        looker._end()

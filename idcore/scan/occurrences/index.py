@@ -24,6 +24,7 @@ from idcore.base.encodings import text_of_line
 from idcore.base.errors import CoreError
 from idcore.base.layout import USUAL_OF_PROCESSES
 from idcore.base.open_folders import Roots
+from idcore.base.parquet_footer import metadata_of
 from idcore.ids.clock import NO_TIME
 from idcore.runs import table_sizes
 from idcore.runs.runs import RunError
@@ -198,8 +199,11 @@ class IndexPart:
     def _refuse_unless(self, fits: bool) -> None:
         """RunError of a file that somebody made to be much more in memory."""
         if not fits:
-            run = self.folder.parent.name
-            raise RunError("table_damaged", {"name": run, "table": self.folder.name}, "table", None, self.folder.name)
+            raise self._damaged()
+
+    def _damaged(self) -> RunError:
+        run = self.folder.parent.name
+        return RunError("table_damaged", {"name": run, "table": self.folder.name}, "table", None, self.folder.name)
 
     @cached_property
     def keys(self) -> np.ndarray:
@@ -242,7 +246,11 @@ class IndexPart:
 
     @cached_property
     def _metadata(self) -> pq.FileMetaData:
-        metadata = pq.read_metadata(self._path("places"))  # of numbers alone
+        try:
+            with self._path("places").open("rb") as file:
+                metadata = metadata_of(file)  # of numbers alone
+        except CoreError as damage:
+            raise self._damaged() from damage
         self._refuse_unless(metadata.num_rows * metadata.num_columns * CELL <= table_sizes.MOST)
         return metadata
 
