@@ -81,9 +81,10 @@ def test_brokers_are_sought_by_name_address_or_network_and_ordered_as_asked() ->
         (" /x", []),
     ):
         assert broker_rows.matching(named, text) == [named[place] for place in places], text
+    other = [*reversed(found)]  # of equal ones the order stays
     for by, key in (("records", lambda row: -row.share), ("address", lambda row: row.address)):
-        assert broker_rows.ordered(found[::-1], by) == sorted(found, key=key)
-    full = broker_rows.ordered(found[::-1], "full")
+        assert broker_rows.ordered(other, by) == sorted(other, key=key)
+    full = broker_rows.ordered(other, "full")
     known = [row.full_at for row in full if row.full_at is not None]
     assert [row.full_at for row in full] == [*sorted(known), None], "which is never full comes last"
     assert broker_rows.ordered(found, "growth") == found and broker_rows.sorts(found) == list(broker_rows.SORTS)
