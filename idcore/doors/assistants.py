@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
@@ -19,11 +20,13 @@ from starlette.types import ASGIApp
 
 from idcore import __version__
 from idcore.base.catalogue import words
+from idcore.base.errors import CoreError
 from idcore.base.safe_text import json_text
-from idcore.doors.calls import CallLimit, call, next_of, problem_of
+from idcore.doors.calls import CallLimit, call, counted, next_of, operation_of, problem_of
 from idcore.doors.prompts import PROMPTS, RULES
 from idcore.operations.model import Caller, Operation
 from idcore.operations.table import MOST_ITEMS, TABLE
+from idcore.policy import metrics
 
 MOST_BYTES = 24_000  # of the items of one answer: some 8,000 tokens of a model
 LONGEST_PLACE = 100  # characters of a key that is named as cut
@@ -46,12 +49,15 @@ def server_of(caller_of: Callable[[Context], Caller]) -> Server[Any]:
         return types.ListToolsResult(tools=[tool_of(one) for one in TABLE.values() if visitor.may(one.needs)])
 
     async def call_tool(context: Context, asked: types.CallToolRequestParams) -> types.CallToolResult:
-        if asked.name not in TABLE:
-            raise MCPError(types.INVALID_PARAMS, f"there is no tool {asked.name[:60]!r}")
         caller = caller_of(context)
+        try:
+            with counted(metrics.OTHER, caller, "mcp") if asked.name not in TABLE else nullcontext():
+                operation = operation_of(asked.name)
+        except CoreError as error:
+            raise MCPError(types.INVALID_PARAMS, problem_of(error, words()).body["detail"]) from None
         gone = caller.gone
         caller = replace(caller, gone=lambda: gone() or _is_cancelled())
-        return await room.run(caller, _called, TABLE[asked.name], asked.arguments or {}, caller)
+        return await room.run(caller, _called, operation, asked.arguments or {}, caller)
 
     async def list_prompts(_: Context, __: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[_prompt(name) for name in PROMPTS])

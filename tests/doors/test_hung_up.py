@@ -283,10 +283,13 @@ def test_lists_and_prompts_are_counted_like_calls(served: str, door: Door) -> No
         await client.get_prompt("lesson", {})
         with pytest.raises(Exception, match=r"(?i)method not found"):
             await client.list_resources()
+        with pytest.raises(Exception, match="no_such_tool"):
+            await client.call_tool("no_such_tool", {})
 
     over_http(served, talk)
     for name in (*names, "resources/list"):
         assert outcomes(door, name) == ["done"], name
+    assert outcomes(door, metrics.OTHER).count("operation_unknown") == 1
     assert [counts(name) for name in names] == [one + 1 for one in before]
 
 
