@@ -3187,7 +3187,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "delivery.first": "first attempt",
     "delivery.retry": "retry {n}",
     "delivery.retries": "retries {first} to {last}",
-    "delivery.unnamed": "an attempt that the line does not name",
+    "delivery.unnamed": "attempt not named",
     "delivery.line": "line {line}",
     "delivery.some_consumer": "a consumer",
     "delivery.heading": "What the lines say about delivery",

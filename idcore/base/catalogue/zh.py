@@ -3039,7 +3039,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "delivery.first": "首次投递",
     "delivery.retry": "第 {n} 次重试",
     "delivery.retries": "第 {first} 至 {last} 次重试",
-    "delivery.unnamed": "该行未写明第几次",
+    "delivery.unnamed": "未写明第几次",
     "delivery.line": "第 {line} 行",
     "delivery.some_consumer": "某个消费者",
     "delivery.heading": "日志行中关于投递的内容",
