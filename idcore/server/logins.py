@@ -7,6 +7,7 @@ import ipaddress
 import json
 import logging
 import os
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +16,6 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from idcore.policy import settings
 from idcore.policy.access import NOBODY, VIEWERS, WITHOUT_LOGIN, AccessError, Policy, Visitor, read
@@ -28,6 +28,7 @@ HOURS = 12.0  # a login is good for
 CLOCK_STEP = 3600.0  # seconds that a clock may be set back without ending the log-ins that began before
 SECRET = 32  # characters at least: whoever guesses it makes a login of any name
 LONGEST_ADDRESS = 45  # characters: of IPv6 whose end is written as IPv4
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.%]{2,60})\]|([A-Za-z0-9._-]{1,253}))(?::[0-9]{0,5})?")
 KEPT = ".logins"  # in the folder of scans: the log-ins, a file each
 
 
@@ -157,10 +158,8 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 def is_named(host: str, hosts: Sequence[str] = ()) -> bool:
     """Whether a Host is an address, `localhost`, or one that the administrator names (DNS rebinding)."""
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return False
+    whole = _HOST.fullmatch(host)  # RFC 9110, 7.2: no name of a user, and nothing behind the bracket but a port
+    name = "" if whole is None else (whole[1] or whole[2]).lower()
     known = name == "localhost" or address_of(name) is not None
     return known or any(fnmatchcase(name, one.lower()) for one in hosts)
 

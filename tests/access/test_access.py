@@ -33,7 +33,7 @@ from idcore.policy.access import (
 from idcore.server import gate
 from idcore.server.front_door import KEPT, MOST_IN_BOXES, Deaf, readiness
 from idcore.server.gate import WANTED, Gate, closed_at_expiry, is_page, is_rebound, link_cookie, link_of_cookie
-from idcore.server.logins import SAID, Entrance, Settings, entrance_of, is_loopback
+from idcore.server.logins import SAID, Entrance, Settings, entrance_of, is_loopback, is_named
 from pages.parts import scans, visitor
 
 FILE = """
@@ -321,6 +321,18 @@ def test_another_server_that_binds_all_addresses_does_not_open_the_console(kind:
     assert not passes(Entrance(), {"type": kind, "server": ("192.0.2.2", 8501)})
     assert passes(Entrance(anywhere=True), {"type": kind, "server": ("192.0.2.2", 8501)})
     assert not passes(Entrance(), {"type": kind, "server": None})
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]:8501", "LOCALHOST:8501", "10.0.0.9:", "ids.desk.example"])
+def test_a_host_is_an_address_localhost_or_one_that_is_named(host: str) -> None:
+    assert is_named(host, ["ids.*.example"])
+
+
+@pytest.mark.parametrize(
+    "host", ["[::1].evil.com", "x@127.0.0.1", "evil.com#@localhost", "[::1", "::1]", "", "a/b", "[]"]
+)
+def test_what_only_begins_or_ends_like_a_known_host_is_none(host: str) -> None:
+    assert not is_named(host, ["ids.*.example"]) and not is_named(f"{host}:8501", ["ids.*.example"])
 
 
 @pytest.mark.parametrize(
