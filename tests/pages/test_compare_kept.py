@@ -381,6 +381,14 @@ def test_names_of_files_are_text_in_the_picture(tmp_path: Path) -> None:
     assert not any("<a" in text or "<b>b.log" in text for text in series.hovertext)
 
 
+def test_the_headline_has_the_names_of_files_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = ids(4711, range(3_000))
+    found = compared.compare(asked(every, every[:1_000]), DATING, Runs(tmp_path))
+    monkeypatch.setattr(compared_texts, "names_of", lambda run, words: ("a<b>[1].log", "b\u202e.log"))
+    said = compared_texts.headline(cast("Run", None), found, reader())
+    assert "a<b>[1].log" in said and "\u202e" not in said and "\\u202e" in said, "a page escapes it"
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_what_is_assumed_of_a_time_is_said_in_the_headline_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang: str

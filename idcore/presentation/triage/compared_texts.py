@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from idcore.base.catalogue import Words
+from idcore.base.safe_text import printable
 from idcore.ids import assumptions
 from idcore.ids.clock import from_ms
 from idcore.intake.intake import PASTED
@@ -94,7 +95,7 @@ def headline(run: Run, comparison: Compared, reader: Reader) -> str:
         return ""
     side = "before" if before - both >= after - both else "after"
     whole = before if side == "before" else after
-    here, there = (escaped(name) for name in names_of(run, words)[:: 1 if side == "before" else -1])
+    here, there = (printable(name) for name in names_of(run, words)[:: 1 if side == "before" else -1])
     share, gone = words.share(whole - both, whole), f"{whole - both:,}"
     said = words("compare.headline", share=share, kind=words(f"compare.ids_of_{group}"), here=here, there=there)
     figures = words("compare.headline_figures", n=gone, all=f"{whole:,}")
