@@ -385,7 +385,7 @@ def _usage(command: argparse.ArgumentParser) -> str:
             continue
         among = [action] if group is None else group._group_actions
         text = " | ".join(_plain(one) for one in among)
-        needed = group.required if group is not None else action.required
+        needed = group.required if group is not None else action.required and action.nargs not in ("*", "?")
         shown.append(text if needed and len(among) == 1 else f"({text})" if needed else f"[{text}]")
     return " ".join(shown)
 
