@@ -102,13 +102,13 @@ class _Looker:
             self._process = None
 
 
-_looker = _Looker()
+_of_inputs, _of_tables = _Looker(), _Looker()  # no page waits for what a visitor has uploaded
 
 
-def metadata_of(file: Any) -> pq.FileMetaData:
+def metadata_of(file: Any, *, is_table: bool = False) -> pq.FileMetaData:
     """What the footer says, of which every column may be asked for; ArrowException or CoreError of one that is damaged.
 
-    A reader is to be given this, and not to read the footer again.
+    A reader is to be given this, and not to read the footer again. `is_table`: of a scan, and no input.
     """
     import pyarrow.parquet as pq
 
@@ -121,6 +121,6 @@ def metadata_of(file: Any) -> pq.FileMetaData:
     file.seek(size - _END - length)
     alone = _MARK + file.read(length) + end
     known = pq.read_metadata(io.BytesIO(alone))
-    if not _looker.survives(alone):
+    if not (_of_tables if is_table else _of_inputs).survives(alone):
         raise refuse("parquet_damaged")
     return known

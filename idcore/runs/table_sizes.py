@@ -55,7 +55,7 @@ def _groups(path: str, columns: tuple[str, ...] | None, exact: bool) -> Iterator
     """Bytes of each group of rows, until one is too large."""
     import pyarrow.parquet as pq
 
-    with open(path, "rb") as file, pq.ParquetFile(path, metadata=metadata_of(file)) as table:
+    with open(path, "rb") as file, pq.ParquetFile(path, metadata=metadata_of(file, is_table=True)) as table:
         left = os.fstat(file.fileno()).st_size  # several columns that name the same bytes would be read again and again
         for number in range(table.num_row_groups):
             group = table.metadata.row_group(number)

@@ -6,19 +6,23 @@ import io
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from idcore.base import parquet_footer
 from idcore.base.parquet_footer import _Looker
 from idcore.intake.intake import heads_of
+from idcore.runs import table_sizes
 from tests.source_code import ROOT
 
 READ = """
 import io, sys
 from idcore.intake.intake import heads_of
+from idcore.runs import table_sizes
 print([problem.code for _, problem in heads_of(io.BytesIO(sys.stdin.buffer.read()), "a.parquet").failed])
 """
 
@@ -98,3 +102,9 @@ def test_what_is_forked_asks_a_process_of_its_own() -> None:
         assert looker._process is not None and looker._process.poll() is None and looker.survives(whole)
     finally:
         looker._end()
+
+
+def test_a_table_does_not_wait_for_an_input_that_takes_long(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").write_bytes(written())
+    with parquet_footer._of_inputs._lock, ThreadPoolExecutor(1) as pool:  # as while an upload is looked at
+        assert pool.submit(table_sizes.fits, tmp_path).result(timeout=60)

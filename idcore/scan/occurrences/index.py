@@ -248,7 +248,7 @@ class IndexPart:
     def _metadata(self) -> pq.FileMetaData:
         try:
             with self._path("places").open("rb") as file:
-                metadata = metadata_of(file)  # of numbers alone
+                metadata = metadata_of(file, is_table=True)  # of numbers alone
         except CoreError as damage:
             raise self._damaged() from damage
         self._refuse_unless(metadata.num_rows * metadata.num_columns * CELL <= table_sizes.MOST)
