@@ -42,7 +42,7 @@ _NAMES_OF_MONTHS = (
     ("dec", "déc", "dic", "dez", "gru", "дек"),
 )
 # Those that begin as other words do, and how they go on, unless that is all (`12 set 2025`, not `12 sets 2025`).
-_GO_ON = {
+GO_ON = {
     "gen": "naio",
     "sty": "cz",
     "ene": "ro",
@@ -64,7 +64,7 @@ _GO_ON = {
     "dez": "ember|embro",
     "gru": "d",
 }
-_MONTHS = {name: number for number, names in enumerate(_NAMES_OF_MONTHS, 1) for name in names}
+MONTHS = {name: number for number, names in enumerate(_NAMES_OF_MONTHS, 1) for name in names}
 _LEAP_YEAR = 2000
 _UNITS = {10: 1_000, 13: 1, 16: 1e-3, 19: 1e-6}  # milliseconds of one, by the number of digits
 
@@ -150,9 +150,9 @@ def _day(wall_ms: int) -> date:
 # era, or those of Taiwan have three digits.
 _BUDDHIST, _MINGUO, _REIWA = 543, 1_911, 2_018
 _ERA = r"(?P<era>民國|民国|令和)"
-_ENDS = {name: rf"(?={_GO_ON[name]}|(?![^\W\d_]))" if name in _GO_ON else "" for name in _MONTHS}
+_ENDS = {name: rf"(?={GO_ON[name]}|(?![^\W\d_]))" if name in GO_ON else "" for name in MONTHS}
 _YEAR, _NAME = r"(?:(?:19|20)\d\d|25[5-9]\d)", rf"(?:{'|'.join(name + end for name, end in _ENDS.items())})"
-_REST = r"[^\W\d_]*"  # of the name of a month
+_REST = r"[^\W\d_]{0,12}"  # of the name of a month
 _ZONE = r"(?: ?(?P<zone>(?:UTC|GMT)[+-]\d{1,2}(?::?\d\d)?\b|Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d\b))?"
 _GBK = "\ufffd{2}"  # a Chinese letter of GBK that was read as UTF-8
 # Dates in front of a time, each by its order. Of the last four the order is open: day or month, and the century.
@@ -221,6 +221,7 @@ _MAY_BE = re.compile(
 )
 # What every time has behind its date, or in front of it; one without is digits alone.
 _CLOCK = re.compile(r"\d(?:[:：]\d\d|[時时點시]|[.-]\d\d[.-]\d\d)")
+_AROUND_CLOCK = 160  # characters: no time begins so far in front of it, nor ends so far behind it
 _WIDE_DIGITS = re.compile("[０-９]{2}")
 # Signs that are escaped in links and JSON, full-width digits and blanks of other widths, each with what it stands for.
 _ESCAPED = re.compile(r"%(?:25)?(2[0-46-9A-Fa-f]|3[A-Fa-f]|5[B-Fb-f]|7[B-Eb-e])|\\(/)|&(nbsp);")
@@ -453,20 +454,22 @@ def line_time(line: str) -> datetime | None:
     """The time of a line that has no bornTimestamp: what the scan asks in Python.
 
     The one that it opens with, or else another (`moment_of`). Where no ID proves that one, and the line has a second
-    (`createTime` in front of `@timestamp`), the first time that an ID proves.
+    (`createTime` in front of `@timestamp`), the first time that an ID proves. None where no ID proves any, but the day
+    without a year that is in front: `Mar 11 20:57:47 host app: order of 2026-03-04 10:31:12`.
     """
-    opening = prefix_time(line)
+    opening, elapsed = prefix_time(line), elapsed_of(line)
     if opening is None:
         found = moment_of(line)
-        return None if found is None else found.time
+        is_doubtful = found is not None and not any(map(found.is_proved_by, elapsed))
+        return None if found is None or (is_doubtful and named_day(line, elapsed) is not None) else found.time
     first = _PREFIX.search(line, 0, _PREFIX_WITHIN)
-    if first is None or len(line) > LONGEST or _PREFIX.search(line, first.end()) is None:
+    if first is None or len(line) > LONGEST or any(map(moment_at(opening).is_proved_by, elapsed)):
         return opening
-    elapsed = elapsed_of(line)
-    if any(map(moment_at(opening).is_proved_by, elapsed)):
-        return opening
-    proved = (one for one in moments_of(line) if any(map(one.is_proved_by, elapsed)))
-    return next((one.time for one in proved), opening)
+    if _PREFIX.search(line, first.end()) is not None:
+        for one in moments_of(line):
+            if any(map(one.is_proved_by, elapsed)):
+                return one.time
+    return None if named_day(line[: first.start()], elapsed) is not None else opening
 
 
 def moment_at(time: datetime) -> Moment:
@@ -534,14 +537,14 @@ def _named_days(line: str) -> tuple[Moment, ...]:
 
 def _days_in(line: str) -> Iterator[Moment]:
     line = _plain(line)
-    for match in _OF_A_DAY.finditer(line) if _CLOCK.search(line) is not None else ():
+    for match in _matches(_OF_A_DAY, line):
         part = {name: text for name, text in match.groupdict().items() if text is not None}
         said = {name[0]: text for name, text in part.items() if name[-1].isdigit()}
         if "a" in said:
             first, second = int(said["a"]), int(said["b"])
             orders = [(first, second), (second, first)]
         else:
-            orders = [(_MONTHS[said["n"].lower()] if "n" in said else int(said["m"]), int(said["d"]))]
+            orders = [(MONTHS[said["n"].lower()] if "n" in said else int(said["m"]), int(said["d"]))]
         for month, day in orders:
             if (moment := _moment(part, _LEAP_YEAR, month, day, False)) is not None:
                 yield moment
@@ -565,9 +568,9 @@ def _unescaped(sign: re.Match[str]) -> str:
 def moments_of(line: str) -> Iterator[Moment]:
     """Every time of a line but those to come: with a date, then numbers that may be an epoch."""
     line = _plain(line)
-    for pattern in (_DATED, _COMPACT, _TIME_FIRST) if _CLOCK.search(line) is not None else (_COMPACT,):
+    for pattern in (_DATED, _COMPACT, _TIME_FIRST):
         of_body = -1  # where the last time ends that is of what the message is about, not of the line
-        for match in pattern.finditer(line):
+        for match in _COMPACT.finditer(line) if pattern is _COMPACT else _matches(pattern, line):
             if not is_due(line, match.start()):
                 is_second = of_body >= 0 and _RANGE.fullmatch(line, of_body, match.start()) is not None
                 if is_second or is_of_body(line, *match.span()):
@@ -583,6 +586,17 @@ def moments_of(line: str) -> Iterator[Moment]:
             fraction = int((number["f"] or "0")[:3].ljust(3, "0"))
             resolution = 1_000 if len(digits) == 10 and number["f"] is None else 0
             yield Moment(ms + fraction, 0, resolution, _is_time(line, start) and not is_of_body(line, *number.span()))
+
+
+def _matches(pattern: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:
+    """The times of a pattern that has a clock: they are looked for around clocks alone, for most of a line has none."""
+    start = stop = 0
+    for clock in _CLOCK.finditer(line):
+        if clock.start() - _AROUND_CLOCK > stop:
+            yield from pattern.finditer(line, start, stop)
+            start = clock.start() - _AROUND_CLOCK
+        stop = clock.end() + _AROUND_CLOCK
+    yield from pattern.finditer(line, start, stop)
 
 
 def _opens_or_is_named(line: str, number: re.Match[str]) -> bool:
@@ -616,7 +630,7 @@ def _of_match(match: re.Match[str]) -> Iterator[Moment]:
         orders = [order for order in dict.fromkeys([(second, first), (first, second)]) if order[0] <= 12]
         sure = len(orders) == 1
     else:
-        month = _MONTHS[date_part["n"].lower()] if "n" in date_part else int(date_part["m"])
+        month = MONTHS[date_part["n"].lower()] if "n" in date_part else int(date_part["m"])
         orders = [(month, int(date_part["d"]))]
     for month, day in orders:
         if (moment := _moment(part, year, month, day, sure)) is not None:
@@ -639,7 +653,7 @@ def _of_short_year(part: dict[str, str], date_part: dict[str, str]) -> Iterator[
     """
     first, last = int(date_part["c"]), int(date_part["e"])
     if "n" in date_part:
-        month = _MONTHS[date_part["n"].lower()]
+        month = MONTHS[date_part["n"].lower()]
         dates = [(first, month, last), (last, month, first)]
     else:
         middle = int(date_part["m"])

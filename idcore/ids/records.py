@@ -27,6 +27,7 @@ from idcore.ids.line_moments import (
     elapsed_of,
     is_headline,
     is_time_field,
+    line_time,
     may_be_dated,
     moment_at,
     moments_of,
@@ -503,8 +504,11 @@ def _said_by(line: str) -> _Said:
     if _STORED.match(line):
         return _Said(born_ms, None, (), tuple(one for one in moments_of(line) if one.ahead is None))
     opening, holds_id = prefix_time(line), _ID.search(line) is not None
-    if opening is not None and not holds_id and is_headline(line):
-        return _Said(born_ms, None, tuple(one._replace(sure=False) for one in moments_of(line)))
+    of_another = not holds_id and opening is not None and is_headline(line)
+    if holds_id and born_ms is None and not of_another:
+        of_another = line_time(line) is None and named_day(line) is not None
+    if of_another:
+        return _Said(born_ms, None, tuple(one._replace(sure=False) for one in moments_of(line)), (), holds_id)
     moments = () if opening is not None or (holds_id and born_ms is not None) else tuple(moments_of(line))
     return _Said(born_ms, opening, moments, (), holds_id, opening is not None and is_time_field(line))
 

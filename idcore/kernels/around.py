@@ -12,6 +12,7 @@ from idcore.ids.records import REACH
 
 from . import signs
 from .dates import may_have_time
+from .stamps import names_only_day
 from .vector import load_8, newline_mask_64, trailing_zeros
 
 U = np.uint64
@@ -19,12 +20,14 @@ BLANK, TIMED, NEITHER = range(3)
 NO_IDS = np.empty(0, np.int64)  # an epoch in another line counts only by its name or place
 # What is kept, as places in the text: up to where lines in front were looked at, and the nearest there that is not
 # NEITHER; from where and how far lines behind were, and what the line there is; and where the text that is read ends.
-CHECKED, LAST, LAST_IS, AHEAD_FROM, AHEAD_AT, AHEAD_IS, STOP = range(7)
+# Two rows: in that of YEARS a line that names only its day counts as NEITHER.
+CHECKED, LAST, LAST_IS, AHEAD_FROM, AHEAD_AT, AHEAD_IS, STOP, OF_YEARS = range(8)
+TIMES, YEARS = range(2)
 
 
 def nothing_near() -> np.ndarray:
     """As at the begin of a text."""
-    return np.array([0, -1, BLANK, 0, -1, NEITHER, 0], np.int64)
+    return np.array([[0, -1, BLANK, 0, -1, NEITHER, 0, of] for of in (TIMES, YEARS)], np.int64)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -39,10 +42,10 @@ def is_field(p, end):
 
 
 @numba.njit(cache=True, nogil=True)
-def kind_of(p, end):
+def kind_of(p, end, of_years):
     """Of a line: whether it may have a time, or is blank next to another blank one: a single one ends nothing here."""
     if may_have_time(p, end, NO_IDS):
-        return TIMED
+        return NEITHER if of_years and names_only_day(p, end, NO_IDS) else TIMED
     if load_8(p - U(2)) != signs.NEWLINE and load_8(end + U(1)) != signs.NEWLINE:
         return NEITHER
     while p < end:
@@ -81,7 +84,7 @@ def may_be_before(text, origin, begin, low, near):
         line = begin_of_line(text, at - 1 - origin, low - origin) + origin
         if line < low:
             break
-        kind = kind_of(text + U(line - origin), text + U(at - 1 - origin))
+        kind = kind_of(text + U(line - origin), text + U(at - 1 - origin), near[OF_YEARS])
         if kind != NEITHER:
             near[CHECKED], near[LAST], near[LAST_IS] = begin, line, kind
             return kind == TIMED
@@ -107,7 +110,7 @@ def may_be_behind(text, origin, begin, high, near):
         if end > high:
             return False
         if known == NEITHER:
-            known = kind_of(text + U(at - origin), text + U(end - origin))
+            known = kind_of(text + U(at - origin), text + U(end - origin), near[OF_YEARS])
             near[AHEAD_AT], near[AHEAD_IS] = at, known
         if known != NEITHER:
             return known == TIMED
@@ -129,12 +132,12 @@ def is_of_list(text, begin, end, low, stop):
 def may_have_record(text, origin, begin, end, near):
     """Whether the line from `begin` to `end`, places in the text, may be dated by another one of its record.
 
-    The byte at `text` is that of `origin`; `near` is what is kept from line to line.
+    The byte at `text` is that of `origin`; `near` is what is kept from line to line, the row of TIMES or of YEARS.
     """
     low = max(begin - REACH, origin, 0)
     if not is_field(text + U(begin - origin), text + U(end - origin)):
         if is_of_list(text, begin - origin, end - origin, low - origin, near[STOP] - origin):
             return False
     before = may_be_before(text, origin, begin, low, near)
-    near[CHECKED] = end + 1  # this line has no time
+    near[CHECKED] = end + 1  # this line has no time, or names no year
     return before or may_be_behind(text, origin, end + 1, end + REACH, near)

@@ -14,6 +14,7 @@ from idcore.ids import line_moments, line_time
 from idcore.ids.clock import DAY_MS, HOUR_MS, MINUTE_MS, NO_TIME, QUARTER_MS
 
 from . import signs
+from .clocks import may_be_of_date
 from .signs import is_digit, is_letter, is_quote_or_space, is_space, is_word
 from .vector import bo_mask_64, load_8, load_64, separator_mask_64, trailing_zeros
 
@@ -718,7 +719,8 @@ def may_have_time(begin, end, elapsed):
                 return True
             if p + U(2) < end and two_digits(p + U(1)) >= 0:
                 if byte == signs.COLON and not (p + U(3) < end and is_digit(load_8(p + U(3)))):
-                    return True
+                    if may_be_of_date(p, begin, end):
+                        return True
                 if byte | 32 == signs.LOWER_T and digits >= 8:
                     return True
                 if (byte == signs.HYPHEN or byte == signs.UNDERSCORE) and digits == 8 and are_six(p + U(1), end):

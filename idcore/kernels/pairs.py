@@ -9,7 +9,7 @@ import numpy as np
 
 from idcore.kernels.paired_offsets import MOST_SLOTS, OFFSET_BITS
 
-from .around import may_have_record
+from .around import TIMES, YEARS, may_have_record
 from .clients import date_client
 from .dates import (
     ASSUMED,
@@ -64,6 +64,7 @@ from .find import (
     is_early,
     is_offset,
 )
+from .stamps import NO_YEAR, may_be_day_of, moment_of_day, moment_of_stamp, only_stamp
 from .vector import borrowed, load_8
 
 U = np.uint64
@@ -85,7 +86,7 @@ class Dating(NamedTuple):
     which Python looks for; then the month, the ms in it and the minutes ahead that it found, or a bornTimestamp,
     whether its year or month is assumed, and from which place in the text on it holds: a line of several messages has
     several.
-    `left`: how many, and whether it has looked. `near`: what is kept of the lines around (`around`).
+    `left`: how many, and whether it has looked. `near`: what is kept of the lines around (`around`). `now`: in ms.
     """
 
     newest: np.ndarray
@@ -95,6 +96,7 @@ class Dating(NamedTuple):
     others: np.ndarray
     left: np.ndarray
     near: np.ndarray
+    now: int
 
 
 class Votes(NamedTuple):
@@ -340,26 +342,59 @@ def may_be_list(text, origin, found, first, last):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def settled_or_open(text, origin, row, line, found, dating, ids):
-    """What a line says, that has no single bornTimestamp; and whether it may have its moments elsewhere, for Python."""
+    """What a line says, that has no single bornTimestamp; whether it names only its day; and whether it may have its
+    moments elsewhere, for Python."""
     values, first, last = found.values, found.lines[row, FIRST_ID], found.lines[row, END_ID]
     begin, end = found.lines[row, BEGIN], found.lines[row, END]
     p, q = text + U(begin - origin), text + U(end - origin)
+    no_day = np.int64(0)
     if line.born == DIFFERENT:
-        return line, True
+        return line, no_day, True
     for i in range(min(last - first, LINE_IDS)):
         ids[TIME, i] = np.int64(values[first + i] >> COUNTER_SHIFT & U(0xFFFFFFFF))
     known = ids[TIME, : min(last - first, LINE_IDS)]
     if line.moment < 0:
-        return line, may_have_time(p, q, known) or may_have_record(text, origin, begin, end, dating.near)
+        if not may_have_time(p, q, known):
+            return line, no_day, may_have_record(text, origin, begin, end, dating.near[TIMES])
+        if last - first > 1 and has_messages(found, first, last):
+            return line, no_day, True
+        stamped, names_day = stamped_line(p, q, line, known, dating)
+        if names_day != 0:
+            return stamped, names_day, may_have_record(text, origin, begin, end, dating.near[YEARS])
+        return stamped, no_day, stamped.moment < 0
     behind = p + U(dating.seen[SEEN_AT] + 19)
     is_proved_first = is_any_proved(line, known, dating)
-    is_open = dating.seen[SEEN_OF_BODY] != 0 and not is_proved_first
+    is_open = not is_proved_first and (
+        dating.seen[SEEN_OF_BODY] != 0 or may_be_day_of(p, p + U(dating.seen[SEEN_AT]), known)
+    )
     if last - first > 1 and has_messages(found, first, last):
         is_list = may_be_list(text, origin, found, first, last)
-        return line, is_open or next_moment(behind, q) != U(0) or (is_list and may_have_time(behind, q, known))
+        is_open |= next_moment(behind, q) != U(0) or (is_list and may_have_time(behind, q, known))
+        return line, no_day, is_open
     if is_proved_first:  # as in most lines: not looked at again
-        return line, False
-    return proved_line(p, behind, q, line, is_open, known, dating)
+        return line, no_day, False
+    line, is_open = proved_line(p, behind, q, line, is_open, known, dating)
+    return line, no_day, is_open
+
+
+@numba.njit(cache=True, nogil=True)
+def stamped_line(begin, end, line, known, dating):
+    """The one time of a line in another style, if an id proves it, and whether it names only its day; else `line`."""
+    stamp = only_stamp(begin, end, known)
+    if stamp.stop == U(0):
+        return line, np.int64(0)
+    for is_swapped in range(2 if stamp.is_open else 1):
+        if stamp.year == NO_YEAR and stamp.month != 0:
+            month, day = (stamp.day, stamp.month) if is_swapped else (stamp.month, stamp.day)
+            moment = moment_of_day(month, day, stamp.ms, known, dating.now, dating.calendar)
+            if moment >= 0:
+                return line_at(NOT_THERE, moment, NO_ZONE, dating.calendar, dating.seen), np.int64(A_DAY)
+            continue
+        moment = moment_of_stamp(stamp, is_swapped, dating.calendar)
+        other = line_at(NOT_THERE, moment, stamp.ahead, dating.calendar, dating.seen) if moment >= 0 else line
+        if other.moment >= 0 and is_any_proved(other, known, dating):
+            return other, np.int64(0)
+    return line, np.int64(0)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -419,7 +454,7 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
             p, q = text + U(begin - origin), text + U(end - origin)
             line = date_line(p, q, lines[row, HAS_BO], calendar, dating.seen)
             if line.born < 0:
-                line, is_open = settled_or_open(text, origin, row, line, found, dating, ids)
+                line, names_day, is_open = settled_or_open(text, origin, row, line, found, dating, ids)
                 if is_open:
                     dating.others[dating.left[LEFT], OTHER_ROW] = row
                     dating.left[LEFT] += 1

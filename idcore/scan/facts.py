@@ -54,6 +54,7 @@ class Scanner:
             dates.no_line_seen(),
             others=np.zeros((len(self.finder.found.lines), pairs.OTHER_COLUMNS), np.int64),
             left=np.zeros(2, np.int64),
+            now=self.months.now,
             near=around.nothing_near(),
         )
         self.votes = pairs.Votes(
@@ -123,7 +124,7 @@ class Scanner:
 
     def _pair(self, windows: Windows, behind: bool) -> None:
         ids, dating = self.finder.found, self.dating
-        dating.near[around.STOP] = windows.filled + windows.origin
+        dating.near[:, around.STOP] = windows.filled + windows.origin
         pairs.pair_lines(windows.buf, windows.origin, ids, dating, self.votes, self.pairing, behind)
         if left := int(dating.left[pairs.LEFT]):
             said = _look_for_moments(windows, ids.lines, dating.others[:left, pairs.OTHER_ROW], self.months)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from idcore.ids import line_moments
 from idcore.ids.find import find
 from idcore.ids.line_moments import (
     LONGEST,
@@ -352,6 +353,14 @@ DAYS = {
 }
 
 
+@pytest.mark.parametrize("other", ["at 2025-02-04 10:31:12", "ts=1738633872", "on 4 Feb 2025 10:31:12"])
+def test_a_day_that_the_id_proves_comes_before_a_date_that_it_does_not(other: str) -> None:
+    line = f"Feb 11 20:57:47 host app: {other} msgId={ID}"
+    assert line_time(line) is None
+    assert str(named_day(line)) == "2000-02-11 20:57:47"
+    assert line_time(line.replace("Feb 11", "Feb 12")) is not None
+
+
 @pytest.mark.parametrize("style", DAYS)
 def test_a_time_without_a_year_is_one_that_the_id_proves(style: str) -> None:
     line = DAYS[style]
@@ -560,6 +569,48 @@ def is_let_through(line: str) -> bool:
     text = placed(line)
     begin = np.uint64(text.ctypes.data)
     return bool(may_have_time(begin, begin + np.uint64(len(line.encode())), np.array(elapsed_of(line), np.int64)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "20:57:47.471 [main] INFO a.B - sent",
+        "20:57:47 INFO [http-nio-8080-exec-12] sent",
+        "[thread-12] 20:57:47,471 sent",
+        "pid 12345 20:57:47 sent took=12:30 by",
+        '{"pid":123,"time":"20:57:47.471"}',
+        "app-1  | 20:57:47.471 DEBUG sent",
+    ],
+)
+def test_a_time_of_day_without_a_date_is_not_looked_at(line: str) -> None:
+    assert not is_let_through(f"{line} {ID}")
+
+
+# What is in front of a time of day, or behind it, and looks like a date, or is one in another dress.
+BETWEEN = [
+    *("main", "mai", "maio", "juin", "juil", "déc", "sett", "out", "thread-12]", "[http-nio-8080]", "INFO", "线程"),
+    *("&nbsp;", "%20", "de", "at", "um", "12", "3", "2026", "am", "PM", "th", "|", "·", "_", "-", "+", "T", "\\/"),
+    *("I0311", "260311", "115", "time=", "on", "<b>", "</b>", "民国115年3月11日", "令和8/3/11"),
+]
+
+
+@pytest.mark.long(first=4)
+@pytest.mark.parametrize("seed", range(12))
+def test_no_time_of_day_with_a_date_is_passed_over(seed: int) -> None:
+    r = random.Random(seed)
+    dated = 0
+    for _ in range(400):
+        pieces = [r.choice(BETWEEN if r.random() < 0.5 else PIECES) for _ in range(r.randrange(1, 9))]
+        line = r.choice(["", "", " "]).join(pieces)
+        if r.random() < 0.6:
+            line += f"{r.choice(['', ' ', ','])}{r.choice(DATES)}{r.choice((*SIGNS[:7], *BETWEEN))}{r.choice(TIMES)}"
+        line += r.choice([f" {ID}", ID])
+        plain = line_moments._plain(line)
+        patterns = (line_moments._DATED, line_moments._TIME_FIRST, line_moments._OF_A_DAY)
+        if any(pattern.search(plain) for pattern in patterns):
+            assert is_let_through(line), line
+            dated += 1
+    assert dated > 40
 
 
 @pytest.mark.long(first=6)

@@ -122,9 +122,9 @@ def test_a_line_is_read_for_its_day_once_however_many_ids_are_near(monkeypatch: 
     read: list[str] = []
 
     class Counted:
-        def finditer(self, line: str) -> Iterator[re.Match[str]]:
+        def finditer(self, line: str, *span: int) -> Iterator[re.Match[str]]:
             read.append(line)
-            return days.finditer(line)
+            return days.finditer(line, *span)
 
     days = line_moments._OF_A_DAY
     monkeypatch.setattr(line_moments, "_OF_A_DAY", Counted())

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from tests.scan.other_dates import is_coming, is_of_body, other_of, proved_of
+from tests.scan.other_dates import is_coming, is_day_of, is_of_body, other_of, proved_of
 from tests.scan.reading import DAY, EPOCH, Uniq, instant, milliseconds
 
 HOUR = 3_600_000
@@ -71,10 +71,18 @@ def moment_of(line: bytes) -> tuple[datetime, int | None] | None:
         proved = proved_of(line.decode(errors="replace"), (wall, opening[1]))
         if proved is not None:
             return datetime(1970, 1, 1) + timedelta(milliseconds=proved[0]), proved[1]
-    if opening is not None or BORN_MARK.search(line):
+    if BORN_MARK.search(line):
         return opening
-    other = other_of(line.decode(errors="replace"))
-    return None if other is None else (datetime(1970, 1, 1) + timedelta(milliseconds=other[0]), other[1])
+    if opening is not None:
+        text = line.decode(errors="replace") if found is not None and len(line) <= LINE else ""
+        front = line[: found.start()].decode(errors="replace") if found is not None else ""
+        wall = milliseconds(opening[0].replace(tzinfo=UTC))
+        return None if is_day_of(text, front, (wall, opening[1], 1_000, True)) else opening
+    text = line.decode(errors="replace")
+    other = other_of(text)
+    if other is None or is_day_of(text, text, other):
+        return None
+    return datetime(1970, 1, 1) + timedelta(milliseconds=other[0]), other[1]
 
 
 def opening_in(line: bytes) -> re.Match[bytes] | None:

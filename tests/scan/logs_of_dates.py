@@ -108,3 +108,86 @@ def dated(seed: int, lines: int = 500) -> Log:
             filler = "-" * r.choice((0, 10, 65_300, 65_600) if r.random() < 0.1 else (0, 9))
             made.append(f"{front}{filler} {one} {where}")
     return Log(f"dated {seed}", joined(made))
+
+
+STYLES = (
+    "[%d/%b/%Y:%H:%M:%S +0800]",
+    '10.0.0.9 - - [%d/%b/%Y:%H:%M:%S +0800] "GET /x HTTP/1.1" 200 ',
+    "%b %d %H:%M:%S host app[12]:",
+    "<134>%b %d %H:%M:%S",
+    "%b %d %H:%M:%S host app: 10:20:30.123 [main]",
+    "%b %d %H:%M:%S PM",
+    "%a %b %d %H:%M:%S CST %Y",
+    "%a, %d %b %Y %H:%M:%S GMT",
+    "%b %d %H:%M:%S +0800 %Y",
+    "%d-%b-%Y %H:%M:%S.123",
+    "%Y%m%d %H:%M:%S.123",
+    "x_%Y%m%d %H:%M:%S",
+    "%Y%m%d%H%M%S",
+    "%Y%m%d%H%M%S123",
+    "%m-%d %H:%M:%S.123",
+    "%d/%m %H:%M:%S",
+    "%d.%m. %H:%M:%S",
+    "I%m%d %H:%M:%S.123456 12 a.cc:1]",
+    "[%m/%d/%y %H:%M:%S:123 CST]",
+    "%b %d, %Y %I:%M:%S %p com.x.Y send",
+    "%b %d, %I:%M:%S %p",
+    "%d.%m.%Y %H:%M:%S",
+    "%m/%d/%Y %H:%M:%S",
+    "%Y.%m.%d %H:%M:%S",
+    "%Y年%m月%d日 %H:%M:%S",
+    "%I:%M %p · %b %d, %Y",
+    "%H:%M:%S,%d/%m/%Y",
+    "%H:%M:%S.123 [main]",
+    "[thread-12] %H:%M:%S",
+    "deliverTime=%Y%m%d %H:%M:%S",
+    "createTime=%b %d %H:%M:%S",
+    '{"ts":%s.123,"level":"info"}',
+    '{"time":%s123,',
+    "%s",
+    "INFO",
+)
+BEHIND = (
+    " at 2026-03-04 10:31:12",
+    ' {"createTime":"2025-01-02 03:04:05"}',
+    " 10:00:01",
+    " ts=1772620272123",
+    " 12/03/2026 10:11",
+    " Mar 4 10:31:12",
+    " id 20260304103112",
+    " bornTimestamp=1772620272123",
+    " · Mar 11, 2026",
+    " 2026",
+    " x CST 2026",
+)
+
+
+def stamped(seed: int, lines: int = 60) -> Log:
+    """Lines of one to three styles, over the end of a month or within it, written at once or later; traps behind."""
+    r = random.Random(seed)
+    styles = r.sample(STYLES, r.choice((1, 1, 2, 3)))
+    minutes, late = r.choice((0, 480, -300)), r.choice((0, 0, 5, 40, 65, 300, 90_000))
+    sent = datetime(*r.choice(((2025, 12), (2026, 1), (2026, 2))), 1, tzinfo=UTC) + timedelta(
+        seconds=r.choice((r.randrange(2_000_000), r.randrange(-40, 40)))
+    )
+    made, has_traps = [], late < 10 and len(styles) == 1  # else one line's unproved date contradicts another's day
+    for number in range(lines):
+        sent += timedelta(milliseconds=r.randrange(1, r.choice((50, 5_000, 600_000))))
+        zone = timezone(timedelta(minutes=minutes))
+        local = sent.astimezone(zone) + timedelta(seconds=r.random() * late)
+        front = local.strftime(r.choice(styles).replace("%s", str(int(local.timestamp()))))
+        one = uniq(0x0A000001, r.randrange(1, 4), JAVA, elapsed_in(sent, minutes), number)
+        trap = r.choice(("", *BEHIND)) if has_traps else ""
+        kind = r.randrange(16 if has_traps else 20)
+        if kind < 16:
+            more = r.choice(("", "", f", {offset(0x0B000001, 10911, number * 1000)}", f", {one[:-4]}FFFF"))
+            made.append(f"{front} msgId={one}{more}{trap}")
+        elif kind == 16:
+            made += [f"{front} consume failed", "    at a.b.C(D.java:12)", f"  msgId={one}"]
+        elif kind == 17:
+            made.append(f"{front} nothing here")
+        elif kind == 18:
+            made += [f"msgId: {one}", f"  time: {front}", "  n: 1"]
+        else:
+            made.append(one)
+    return Log(f"stamped {seed}", joined(made))

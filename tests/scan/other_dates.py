@@ -26,7 +26,7 @@ RESTS += " set:embro set:iembre out:ubro ott:obre lis:topad dic:embre dic:iembre
 SHORT = {one.partition(":")[0] for one in RESTS.split()}
 WORDS = [name if name not in SHORT else rf"{name}(?![^\W\d_])" for name in MONTHS]
 WORDS += [rf"{short}(?={rest})" for short, _, rest in (one.partition(":") for one in RESTS.split()) if rest]
-YEAR, NAME = r"((?:19|20)\d\d)", rf"({'|'.join(WORDS)})[^\W\d_]*"
+YEAR, NAME = r"((?:19|20)\d\d)", rf"({'|'.join(WORDS)})[^\W\d_]{{0,12}}"
 TAGS, SIGNS = r"(?:</?[a-z]{1,8}>[ \t]?){1,4}", r"[\"']?[ ,;:@\[\]\t|]{0,3}[\"']?(?<=\D)"
 DAY_OF_WEEK = (
     r"(?:[(（]?(?:(?:星期|周)[一二三四五六日天]|[日月火水木金土](?:曜日)?|[월화수목금토일](?:요일)?)[)）]? ?)?"
@@ -184,6 +184,12 @@ def day_of(line: str, elapsed: list[int]) -> datetime | None:
         if any(proves((wall, None, resolution, False), ms) for ms in elapsed):
             return EPOCH + timedelta(milliseconds=wall)
     return None
+
+
+def is_day_of(line: str, front: str, unproved: Other) -> bool:
+    """Whether an ID of a line proves a day without a year in a part of it, but not this time."""
+    elapsed = [int(one[0][-12:-4], 16) for one in ID.finditer(line)]
+    return not any(proves(unproved, ms) for ms in elapsed) and day_of(front, elapsed) is not None
 
 
 @lru_cache(maxsize=1 << 16)

@@ -473,7 +473,16 @@ def kind_of(text: bytes) -> str:
 def opened(line: bytes) -> tuple[datetime, int | None] | None:
     """The time that a line opens with; a headline has none."""
     found = dates.opening_in(line)
-    return None if found is None or is_head(line) else dates.opening_of(found)
+    return None if found is None or is_head(line) or has_own_day(line) else dates.opening_of(found)
+
+
+@lru_cache(maxsize=1 << 16)
+def has_own_day(line: bytes) -> bool:
+    """Whether a line with an ID is dated by its day without a year, and by no other of its times."""
+    if not holds_id(line) or dates.born_of(line) is not None or dates.moment_of(line) is not None:
+        return False
+    text = line.decode(errors="replace")
+    return day_of(text, [int(one[0][-12:-4], 16) for one in ID.finditer(text)]) is not None
 
 
 @lru_cache(maxsize=1 << 16)
@@ -510,7 +519,8 @@ def said_by(line: bytes, elapsed: list[int]) -> bytes | None:
         return None
     if opening is None:
         other = other_of(line.decode(errors="replace"), elapsed, by_name=True)
-        if other is None or (is_head(line) and not any(proves(other, ms) for ms in elapsed)):
+        is_of_another = is_head(line) or has_own_day(line)
+        if other is None or (is_of_another and not any(proves(other, ms) for ms in elapsed)):
             return None
         opening = datetime(1970, 1, 1) + timedelta(milliseconds=other[0]), other[1]
     return written(*opening)

@@ -10,18 +10,20 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from idcore.scan import large_keys
+from idcore.scan import facts, large_keys
 from idcore.scan.local import scan_local
-from idcore.scan.months import month_rows
+from idcore.scan.months import Months, month_rows
+from idcore.sources.windows import Windows
 from tests.scan import logs, twin
 from tests.scan.comparing import differences, same
-from tests.scan.logs import AT, Log, everything
-from tests.scan.logs_of_dates import dated
+from tests.scan.logs import AT, JAVA, Log, everything, uniq
+from tests.scan.logs_of_dates import dated, elapsed_in, stamped
 from tests.scan.logs_of_lists import lists
 from tests.scan.logs_of_pairs import copied
 from tests.scan.logs_of_records import records
@@ -64,6 +66,52 @@ def test_every_table_equals_the_twin_at_every_split_size(log: Log, on_disk: Writ
         found = scan(path, split=split, together=16 if split == 64 else 1)
         assert differences(found, want) == []
         assert same(found, whole) == []
+
+
+@pytest.mark.long(first=2)
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_times_of_other_styles_equal_the_twin(first: int, on_disk: Write) -> None:
+    for seed in range(first, first + 20):
+        log = stamped(seed)
+        for zone in (SHANGHAI, UTC):
+            path = on_disk(log.data)
+            assert differences(scan(path, zone=zone), expect(path, log.data, zone)) == [], (log.name, zone)
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "%b %d %H:%M:%S host app[12]: %H:%M:%S.123 [main]",
+        "I%m%d %H:%M:%S.123456 12 a.cc:1]",
+        "%m-%d %H:%M:%S.123",
+        '10.0.0.9 - - [%d/%b/%Y:%H:%M:%S +0000] "GET /x HTTP/1.1" 200',
+        "%a %b %d %H:%M:%S UTC %Y",
+        "%d-%b-%Y %H:%M:%S.123",
+        "%d.%m.%Y %H:%M:%S",
+        "%b %d, %Y %I:%M:%S %p com.x.Y send",
+        "%Y%m%d %H:%M:%S.123",
+        "%Y%m%d%H%M%S",
+        '{"ts":%s.123,"level":"info"}',
+        "%H:%M:%S.123 [http-nio-8080-exec-1]",
+        "app-1  | %H:%M:%S.123 INFO",
+    ],
+)
+def test_python_is_not_asked_of_the_times_of_most_logs(
+    style: str, on_disk: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = datetime(2026, 3, 4, 10, 31, 12, 500_000, tzinfo=UTC)
+    id_ = uniq(0x0A000001, 7, JAVA, elapsed_in(sent, 0), 1)
+    lines = [f"{sent.strftime(style)} SendResult [msgId={id_}]", f"{sent.strftime(style)} other"] * 40
+    asked = list[int]()
+    look = facts._look_for_moments
+
+    def counted(windows: Windows, lines: np.ndarray, asked_of: np.ndarray, months: Months) -> np.ndarray:
+        asked.append(len(asked_of))
+        return look(windows, lines, asked_of, months)
+
+    monkeypatch.setattr(facts, "_look_for_moments", counted)
+    scan(on_disk("\n".join(lines).encode()), zone=UTC)
+    assert asked == []
 
 
 @pytest.mark.long(cases=["mixed 1", "honest 1"])
