@@ -387,7 +387,8 @@ def _places(text: str) -> list[tuple[int, int, int]]:
             is_one = is_masked or vouched(text, cut.start())
         else:
             vouches = len(cut[0]) > ID_DIGITS[0] or _is_of_no_uniq(text, cut)
-            is_one = vouches and _is_named_rest(text, cut.start(), cut[0])
+            is_named = vouches and _is_named_rest(text, cut.start(), cut[0])
+            is_one = is_named or (is_masked and masks.is_broker_seen(f"{cut[0]}…"))
         if is_one:
             places.append((*cut.span(), cut.start()))
     return sorted([*places, *parted])
@@ -400,14 +401,16 @@ def _is_of_no_uniq(text: str, cut: re.Match[str]) -> bool:
 
 
 def _masked(text: str) -> Iterator[tuple[int, int, int]]:
-    """Strings that a mask parts, behind a name that vouches or with a known loader; not those that it only ends."""
+    """Strings that a mask parts, behind a name that vouches, with a known loader or the port of a broker; not those
+    that it only ends."""
     if not any(sign in text for sign in masks.SIGNS) or masks.NEAR.search(text) is None:
         return
     for match in masks.MASKED.finditer(text):
         start = match.start()
         if masks.is_only_ended(match[0]) or _HEX_WORD.fullmatch(match[0]) is not None:
             continue  # what `_CUT` finds
-        if masks.is_loader_known(match[0]) or _is_named_rest(text, start, match[0]):
+        shows_one = masks.is_loader_known(match[0]) or masks.is_broker_seen(match[0])
+        if shows_one or _is_named_rest(text, start, match[0]):
             yield (start, match.end(), start)
 
 

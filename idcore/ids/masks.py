@@ -195,6 +195,19 @@ def is_loader_known(text: str) -> bool:
     return any(digits is not None and _has_known_loader(digits) for digits in every)
 
 
+def is_broker_seen(text: str) -> bool:
+    """Whether the address of a broker, a usual port and the first zeros of an offset are seen: no hash has them.
+
+    >>> is_broker_seen("0A6400FC00002A9F0000005312****"), is_broker_seen("4bf92f3500002a9f4da6a3ce929d****")
+    (True, False)
+    """
+    rest = rest_of(text)
+    if rest is None or rest[0] != "offset":
+        return False
+    layout = _OFFSETS[len(rest[1])]
+    return HIDDEN not in rest[1][layout.digits_of("ip")] and rest[1][layout.digits_of("offset")].startswith("0000")
+
+
 def values_of(kind: Kind, digits: str) -> dict[str, str]:
     """The fields of what is left of an ID, each `?` where it is hidden."""
     return {"uniq": seen_fields, "offset": _offset_fields, "client": _client_fields}[kind](digits)
