@@ -36,6 +36,7 @@ _KINDS = {
 }
 _SOURCES: tuple[ZoneSource, ZoneSource] = ("born", "prefix")
 _UNTIL = 1 << 62
+_COUNTERS = 1 << 16
 # A zone holds for processes that no line dates where so many of the ids that lines date are in it: against a zone that
 # is assumed, and against one that was given.
 INPUT_SHARE = {"assumed": 0.9, "given": 1.0}
@@ -43,12 +44,20 @@ INPUT_SHARE = {"assumed": 0.9, "given": 1.0}
 
 @dataclass(slots=True)
 class _Votes:
-    """Of one start of a month, by one kind of proof: how many ids, the least and the greatest elapsed."""
+    """Of one start of a month, by one kind of proof: how many ids, the first and the last: elapsed, then counter."""
 
     clock: Clock
     ids: int = 0
-    low: int = _UNTIL
-    high: int = 0
+    first: tuple[int, int] = (_UNTIL, 0)
+    last: tuple[int, int] = (0, 0)
+
+    @property
+    def low(self) -> int:
+        return self.first[0]
+
+    @property
+    def high(self) -> int:
+        return self.last[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +67,9 @@ class _Process:
     clock: Clock
     spans: tuple[tuple[int, Month], ...]
     kind: int
-    high: int = 0  # the greatest elapsed that a line dates
+    first: tuple[int, int] = (0, 0)  # that a line dates: elapsed, then counter
+    last: tuple[int, int] = (0, 0)
+    after: tuple[int, Month] | None = None  # up to which elapsed ids are of the month after the only one, and which
     is_assumed: bool = False  # its lines name no year, nor does their log
     by_others: bool = False  # its lines name no year, but others leave only one: of its log, else of all
     apart: str = ""  # of a line of it bornTimestamp contradicts the ID, or it has a store time alone: which reason
@@ -95,8 +106,10 @@ class Dates:
             clock, reason = self._of_input(clock)
             return _with_last(clock, elapsed, self.last.get(key, elapsed), uniq_id.layout), reason
         month = next((month for until, month in known.spans if elapsed <= until), None)
-        if month is not None and len(known.spans) == 1 and elapsed > known.high:
+        if month is not None and len(known.spans) == 1 and elapsed > known.last[0]:
             month = self._not_later(month, elapsed, known.clock, uniq_id.layout)
+        elif known.after is not None and elapsed <= known.after[0]:
+            month = known.after[1]
         if month is None or not elapsed < month.length_ms:
             return self._not_after_input(known.clock), None
         code = "month_process" if uniq_id.layout.early else "zone_process"
@@ -162,6 +175,7 @@ class Voting:
         self._moments: dict[Hashable, int] = {}
         self._latest: dict[Hashable, int] = {}
         self._last: dict[Hashable, int] = {}
+        self._first: dict[Hashable, tuple[int, int]] = {}  # of each process the id with the least elapsed
 
     def see(self, verdict: Verdict, token: Token, text: Hashable = None) -> None:
         """Takes one id, with its line's time if any. One that others may settle votes as each interpretation.
@@ -200,9 +214,10 @@ class Voting:
         longest = rules.LITTLE_ENDIAN_ELAPSED_MS if little else rules.LONGEST_MONTH_MS
         if uniq_id.elapsed > longest + DAY_MS:
             return
-        key = _key(uniq_id)
+        key, own = _key(uniq_id), (uniq_id.elapsed, uniq_id.counter)
         if sure and uniq_id.elapsed < longest:
             self._last[key] = max(self._last.get(key, -1), uniq_id.elapsed)
+            self._first[key] = min(self._first.get(key, own), own)
         if born is None and prefix is None:
             return
         fixed, reason = refine(uniq_id.elapsed, self._clock, uniq_id.layout, born, prefix)
@@ -223,7 +238,7 @@ class Voting:
             self._lasts[text] = max(self._lasts.get(text, at), at)
         vote = votes.setdefault((kind, fixed.month.start_ms), _Votes(fixed))
         vote.ids += 1
-        vote.low, vote.high = min(vote.low, uniq_id.elapsed), max(vote.high, uniq_id.elapsed)
+        vote.first, vote.last = min(vote.first, own), max(vote.last, own)
 
     def dates(self) -> Dates:
         """What all votes prove."""
@@ -245,6 +260,7 @@ class Voting:
         processes = {
             key: self._joined(key, zone) for key in self._votes.keys() | self._years.keys() | self._assumed.keys()
         }
+        processes = {key: self._with_after(key, of) for key, of in processes.items()}
         clients = {key: self._client(key) for key in self._moments.keys() | self._latest.keys()}
         return Dates(processes, clients, zone, None if latest is None else from_ms(latest), self._last)
 
@@ -268,6 +284,24 @@ class Voting:
         votes, of_several = _of_first_month(_less_refuted(votes, _layout(key)), _layout(key))
         joined = _joined(_layout(key), votes, self._clock, zone)
         return replace(joined, by_others=by_others, apart=apart, of_several=of_several)
+
+    def _with_after(self, key: Hashable, of: _Process) -> _Process:
+        """A process of a single month, and which of its ids in front of all that lines date are of the month after.
+
+        They are if they are then nearer in time to an id that a line dates, and if the counter rises less from the last
+        such id to them than from them to the first one.
+        """
+        layout = _layout(key)
+        if len(of.spans) != 1 or of.of_several or layout.early or key not in self._first:
+            return of
+        ((_, month),) = of.spans
+        year, number = _label(month.start_ms, layout)
+        after = _reckoned(*((year + 1, 1) if number == 12 else (year, number + 1)), of.clock, layout)
+        gap, (low, low_counter), (high, high_counter) = after.start_ms - month.start_ms, of.first, of.last
+        fits = min(to_ms(of.clock.reference) - after.start_ms, (low + high - gap - 1) // 2, low - 1)
+        elapsed, counter = self._first[key]
+        goes_on = (counter - high_counter) % _COUNTERS < (low_counter - counter) % _COUNTERS
+        return replace(of, after=(fits, after)) if elapsed <= fits and goes_on else of
 
     def _within(self, texts: Iterable[Hashable]) -> tuple[int, int] | None:
         """Between which times lines with a year are in some texts, with a day on either side."""
@@ -389,7 +423,8 @@ def _joined(
         behind = [other.start_ms - month.start_ms for *_, other, _ in spans if other.start_ms > month.start_ms]
         cut = bool(behind) and not little  # little-endian months begin a day before the one before has ended
         joined.append((until, replace(month, length_ms=min(month.length_ms, *behind)) if cut else month))
-    return _Process(clock, tuple(joined), best, spans[-1][1], is_assumed)
+    first, last = min(vote.first for vote in votes.values()), max(vote.last for vote in votes.values())
+    return _Process(clock, tuple(joined), best, first, last, is_assumed=is_assumed)
 
 
 def _less_refuted(votes: dict[tuple[int, int], _Votes], layout: Layout) -> dict[tuple[int, int], _Votes]:
@@ -436,7 +471,8 @@ def _add(some: dict[tuple[int, int], _Votes], votes: dict[tuple[int, int], _Vote
     """Adds votes to others of their process."""
     for of, one in some.items():
         known = votes.get(of, _Votes(one.clock))
-        votes[of] = _Votes(known.clock, known.ids + one.ids, min(known.low, one.low), max(known.high, one.high))
+        first, last = min(known.first, one.first), max(known.last, one.last)
+        votes[of] = _Votes(known.clock, known.ids + one.ids, first, last)
 
 
 def _of_one_year(

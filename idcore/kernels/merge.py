@@ -13,7 +13,7 @@ import numpy as np
 from idcore.ids.client_time import FUTURE_MS
 from idcore.ids.clock import MINUTE_MS, NO_TIME
 
-from .chains import counter_of, elapsed_of
+from .chains import PERIOD, counter_of, elapsed_of
 from .clients import BIG, CLIENT_EPOCH, LITTLE, NO_AHEAD, RUST, way_of_key
 from .encode import decode, get
 from .find import COUNTER_SHIFT, SEQUENCE_SHIFT, is_early, swap_32
@@ -41,12 +41,13 @@ CLOCKS_APART = np.int64(FUTURE_MS)
 class MonthsOfKeys(NamedTuple):
     """When the ids of processes were generated. `latest`: the last elapsed that any month holds, and for little-endian
     ids. `spans`: the months of a key, if `edges` cut some for it, by elapsed: last elapsed, start of the month, its
-    length. `before`: as in `month_inference.Dated`."""
+    length. `before`, `after`: as in `month_inference.Dated`."""
 
     latest: np.ndarray
     edges: np.ndarray
     spans: np.ndarray
     before: np.ndarray
+    after: np.ndarray
 
 
 class ProcessRows(NamedTuple):
@@ -225,18 +226,40 @@ def run_on(values, counts, own_elapsed, n, spans):
     return base, beyond
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
-def months_of(key, last_elapsed, dates):
-    """The months of a key; of one that has a single month the one before it as well, where later ids are in that."""
+@numba.njit(cache=True, nogil=True)
+def goes_on(first, low, high):
+    """Whether the first id of a key follows those that lines date, of which these are the first and the last: the
+    counter rises less from the last one to it than from it to the first one."""
+    up = (counter_of(first) - counter_of(high)) & (PERIOD - 1)
+    return up < ((counter_of(low) - counter_of(first)) & (PERIOD - 1))
+
+
+@numba.njit(cache=True, nogil=True)
+def ends_of(values, after):
+    """The first and the last of sorted ids with an elapsed from the least to the greatest that lines date."""
+    low = np.searchsorted(values, U(after[3]) << COUNTER_SHIFT)
+    high = np.searchsorted(values, U(after[4] + 1) << COUNTER_SHIFT) - 1
+    return values[min(low, values.size - 1)], values[max(high, 0)]
+
+
+@numba.njit(cache=True, nogil=True)
+def months_of(key, last_elapsed, is_after, dates):
+    """The months of a key; of one that has a single month the one before it as well, where later ids are in that, and
+    the one after it, where `is_after`."""
     own = dates.spans[dates.edges[key] : dates.edges[key + 1]]
-    if own.shape[0] == 1 and last_elapsed > dates.before[key, 0]:
-        both = np.empty((2, 3), np.int64)
-        both[0, 0] = dates.before[key, 0]
-        both[0, 1:] = own[0, 1:]
-        both[1, 0] = np.int64(1) << 62
-        both[1, 1:] = dates.before[key, 1:]
-        return both
-    return own
+    is_before = own.shape[0] == 1 and last_elapsed > dates.before[key, 0]
+    if not (is_before or is_after):
+        return own
+    months = np.empty((1 + is_before + is_after, 3), np.int64)
+    at = np.int64(is_after)
+    if is_after:
+        months[0] = dates.after[key, :3]
+    months[at, 0] = dates.before[key, 0] if is_before else np.int64(1) << 62
+    months[at, 1:] = own[0, 1:]
+    if is_before:
+        months[at + 1, 0] = np.int64(1) << 62
+        months[at + 1, 1:] = dates.before[key, 1:]
+    return months
 
 
 @numba.njit(cache=True, nogil=True)
@@ -261,7 +284,11 @@ def merge_processes(runs, dates, out, filled):
         if point + n > points.shape[0] or minute_row + n > minutes.shape[0]:
             return key, point, minute_row
         row = figures[key]
-        own = months_of(key, elapsed_of(values[n - 1]), dates)
+        is_after = False
+        if elapsed_of(values[0]) <= dates.after[key, 0]:
+            low, high = ends_of(values[:n], dates.after[key])
+            is_after = goes_on(values[0], low, high)
+        own = months_of(key, elapsed_of(values[n - 1]), is_after, dates)
         months = own.shape[0]
         base = beyond = np.int64(0)
         if months > 1:

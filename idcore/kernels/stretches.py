@@ -85,19 +85,27 @@ class Drawing(NamedTuple):
 
 
 @numba.njit(cache=True, nogil=True)
-def greatest(runs, start, stop):
-    """The greatest id of one key."""
-    most = U(0)
+def ends(runs, start, stop, after):
+    """Of one key the least id, what `merge.ends_of` has of `after`, and the greatest."""
+    least = low = ~U(0)
+    high = greatest = U(0)
     for r in range(start, stop):
         group = runs.order[r]
         shift = low_bits(runs.key2[group])
         mask = (U(1) << shift) - U(1)
         value, place = get(runs.data, runs.places[group])
         _, place = get(runs.data, place)
-        for _ in range(runs.distinct[group] - 1):
-            value, _, place = next_of(runs.data, place, value, shift, mask)
-        most = max(most, value)
-    return most
+        least = min(least, value)
+        for number in range(runs.distinct[group]):
+            if number:
+                value, _, place = next_of(runs.data, place, value, shift, mask)
+            elapsed = elapsed_of(value)
+            if elapsed >= after[3]:
+                low = min(low, value)
+            if elapsed <= after[4]:
+                high = max(high, value)
+        greatest = max(greatest, value)
+    return least, min(low, greatest), max(high, least), greatest
 
 
 @numba.njit(cache=True, nogil=True)

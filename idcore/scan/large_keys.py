@@ -41,8 +41,9 @@ class Key(NamedTuple):
     def word(self) -> np.uint64:
         return self.runs.key2[self.runs.order[self.start]]  # type: ignore[no-any-return]
 
-    def greatest(self) -> np.uint64:
-        return _U(stretches.greatest(self.runs, self.start, self.stop))
+    def ends(self, after: np.ndarray) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+        """The least id, the first and the last that `after` of `merge.MonthsOfKeys` asks for, the greatest."""
+        return stretches.ends(self.runs, self.start, self.stop, after)  # type: ignore[no-any-return]
 
 
 class Stretches:

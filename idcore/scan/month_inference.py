@@ -40,7 +40,9 @@ class Dated:
 
     The key in row `k` has `spans[edges[k] : edges[k + 1]]`, none if no line dates it. A span is a month: the last
     elapsed that belongs to it, its start and its length. `before` is for a process with a single month: an elapsed
-    beyond `before[k, 0]` belongs to the month before, whose start and length follow. `zone` is in minutes ahead of UTC,
+    beyond `before[k, 0]` belongs to the month before, whose start and length follow. `after[k]` has the month after
+    it, for an elapsed of at most `after[k, 0]`, if `kernels.merge.goes_on` says so; behind its start and length are the
+    least and the greatest elapsed that lines date. `zone` is in minutes ahead of UTC,
     `source` the kind of vote that fixed it: MONTH if it is the scan's zone. `assumed`: no line of the key names a year.
     `mixed`: its lines show several months whose elapsed overlap, so no ID tells to which month it belongs.
     """
@@ -50,6 +52,7 @@ class Dated:
     zone: np.ndarray
     source: np.ndarray
     before: np.ndarray
+    after: np.ndarray
     assumed: np.ndarray
     mixed: np.ndarray
 
@@ -213,7 +216,7 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, input_evidence: I
     zone, source, fixed = _zones(votes_of_keys, little, input_evidence)
     if not len(votes_of_keys.row):
         none = np.zeros(keys + 1, np.int64), np.zeros((0, 3), np.int64)
-        return Dated(*none, zone, source, _none_before(keys), assumed, several)
+        return Dated(*none, zone, source, _none_before(keys), _none_after(keys), assumed, several)
     spans, is_own = _spans_of(votes_of_keys, fixed, zone, little, months.calendar)
     spans, mixed = _apart(spans, keys)
     mixed |= several
@@ -233,9 +236,12 @@ def date(words: np.ndarray, votes: np.ndarray, months: Months, input_evidence: I
     before[single, 0] = np.maximum(spans.high[at], last - spans.start[at])
     before[single, 1] = np.where(is_own[single] | little[single], calendar[earlier, column], in_zone)
     before[single, 2] = calendar[earlier, column + 1]
+    after = _none_after(keys)
+    after[single] = _months_behind(spans.take(at), is_own[single], zone[single], months)
+    after[single[little[single] | mixed[single]], 0] = -1
     proved = np.flatnonzero((source != MONTH) & (np.diff(edges) > 0))
     zone[proved] = _named_noon(words[proved], spans.start[edges[proved]], zone[proved], months, input_evidence)
-    return Dated(edges, np.column_stack([until, spans.start, length]), zone, source, before, assumed, mixed)
+    return Dated(edges, np.column_stack([until, spans.start, length]), zone, source, before, after, assumed, mixed)
 
 
 def _named_noon(
@@ -476,6 +482,21 @@ def _cut_lengths(spans: _Spans, little: np.ndarray) -> np.ndarray:
 
 def _none_before(keys: int) -> np.ndarray:
     return np.tile(np.array([1 << 62, 0, 0], np.int64), (keys, 1))
+
+
+def _months_behind(spans: _Spans, is_own: np.ndarray, zone: np.ndarray, months: Months) -> np.ndarray:
+    """Rows of `Dated.after` for the only months of processes: ids are nearer to what lines date if in the next one."""
+    calendar = months.calendar
+    later = np.minimum(spans.month + 1, len(calendar) - 1)
+    start = np.where(is_own, calendar[later, START], calendar[later, UTC_START] - zone * MINUTE)
+    nearer = (spans.low + spans.high - (start - spans.start) - 1) // 2
+    until = np.minimum.reduce([months.now - start, nearer, spans.low - 1])
+    until = np.where(later > spans.month, until, -1)
+    return np.column_stack([until, start, calendar[later, LENGTH], spans.low, spans.high])
+
+
+def _none_after(keys: int) -> np.ndarray:
+    return np.tile(np.array([-1, 0, 0, 0, 0], np.int64), (keys, 1))
 
 
 def _firsts(*columns: np.ndarray) -> np.ndarray:

@@ -281,7 +281,8 @@ class Merge:
             np.minimum.reduceat(dates.spans[:, 1], dates.edges[:-1][has_dates]) if has_dates.any() else NO_TIME
         )
         newest = self._newest_months(input_evidence)
-        months = merge.MonthsOfKeys(newest[:, 1::2].max(axis=0), dates.edges, dates.spans, dates.before)
+        latest = newest[:, 1::2].max(axis=0)
+        months = merge.MonthsOfKeys(latest, dates.edges, dates.spans, dates.before, dates.after)
         starts = np.full(keys.count, NO_TIME, np.int64)
         activity = []
         filled = 0
@@ -311,7 +312,9 @@ class Merge:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Points and minutes of one process with very many ids; fills its row."""
         key = large_keys.Key.of(packed, row)
-        spans = merge.months_of(row, int(key.greatest() >> find.COUNTER_SHIFT), months)
+        least, low, high, greatest = key.ends(months.after[row])
+        is_after = int(least >> find.COUNTER_SHIFT) <= months.after[row, 0] and bool(merge.goes_on(least, low, high))
+        spans = merge.months_of(row, int(greatest >> find.COUNTER_SHIFT), is_after, months)
         little = int(codes.EARLY >> (key.word >> codes.CODE_SHIFT) & np.uint64(1))
         limit = int(spans[0, 2]) - 1 if len(spans) else int(months.latest[little])
         process = large_keys.Process(key, spans, limit)

@@ -55,6 +55,7 @@ class Dating:
     zone: int
     kind: int
     high: int | None = None  # the greatest elapsed that a line dates, where all are of one month
+    low: int | None = None  # the least, where its month is not open
     is_own: bool = False
     year_assumed: bool = False
     is_mixed: bool = False
@@ -316,7 +317,8 @@ def dating(votes: list[Vote], zone: tzinfo, layout: str, known: Whole) -> Dating
         behind = [other for other in starts if other > start and not little]
         out.append(Span(until, start, min([length, *(other - start for other in behind)])))
     last = spans[0][1] if len(spans) == 1 else None
-    return Dating(out, ahead, MONTH if little else shown, last, is_own, year_assumed, is_mixed or is_open)
+    low = None if is_mixed or is_open or last is None else spans[0][0]
+    return Dating(out, ahead, MONTH if little else shown, last, low, is_own, year_assumed, is_mixed or is_open)
 
 
 def of_first_month(votes: list[Vote], layout: str) -> tuple[list[Vote], bool]:
@@ -357,3 +359,29 @@ def with_month_before(dated: Dating, elapsed: list[int], zone: tzinfo, layout: s
     start = month_start(month, own, layout)
     earlier = Span(1 << 62, start, length_of(month, zone, layout))
     return replace(dated, spans=[Span(limit, span.start, span.length), earlier])
+
+
+def with_month_after(dated: Dating, ids: list[tuple[int, int]], zone: tzinfo, layout: str, until: int) -> Dating:
+    """Of a process with one month: ids in front of all that lines date are of the month after, if they are nearer to
+    the last one, and their counter goes on from it rather than to the first one."""
+    if dated.high is None or dated.low is None or layout == "uniq_v4_le":
+        return dated
+    span = next(one for one in dated.spans if one.start == max(of.start for of in dated.spans))
+    (year, number), _ = label(span.start, layout)
+    month = after((year, number))
+    start = month_start(month, zone if dated.is_own else timezone(timedelta(minutes=dated.zone)), layout)
+    fits = [
+        elapsed
+        for elapsed, _ in ids
+        if elapsed < dated.low
+        and start + elapsed <= until
+        and start + elapsed - (span.start + dated.high) < dated.low - elapsed
+    ]
+    if not fits or min(fits) != min(ids)[0]:
+        return dated
+    last = max(counter for elapsed, counter in ids if elapsed == dated.high)
+    first = min(counter for elapsed, counter in ids if elapsed == dated.low)
+    counter = min(ids)[1]
+    if (counter - last) % 65536 >= (first - counter) % 65536:
+        return dated
+    return replace(dated, spans=[Span(max(fits), start, length_of(month, zone, layout)), *dated.spans])

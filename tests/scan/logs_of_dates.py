@@ -191,3 +191,29 @@ def stamped(seed: int, lines: int = 60) -> Log:
         else:
             made.append(one)
     return Log(f"stamped {seed}", joined(made))
+
+
+def over_month_ends(seed: int, processes: int = 60) -> Log:
+    """Processes of which lines date the end of a month only: other IDs are of its beginning, or of the morning after,
+    with counters that go on from either side, or from none."""
+    r = random.Random(seed)
+    ahead, lines = timezone(timedelta(hours=8)), []
+    for pid in range(1, processes + 1):
+        begun = datetime(2026, r.choice((1, 1, 2)), 1, tzinfo=ahead)
+        length = (31 if begun.month == 1 else 28) * 24 * HOUR
+        first = length - r.choice((3, 30, 60, 300, 500)) * HOUR
+        counter = r.randrange(1 << 16)
+        made = [(min(first + r.randrange(2 * HOUR), length - 1), counter + n, True) for n in range(r.randrange(1, 4))]
+        near = r.choice((9 * HOUR, 60 * HOUR, 250 * HOUR, length))
+        side = r.choice((5, 9000, -20, -9000))
+        made += [
+            (r.randrange(near), counter + r.choice((side, side, 1 << 15)) + n, False) for n in range(r.randrange(4))
+        ]
+        for elapsed, number, is_dated in made:
+            one = uniq(0x0A000000 + pid, pid, JAVA, elapsed, number)
+            born = int(begun.timestamp() * 1000) + elapsed
+            at = datetime.fromtimestamp(born / 1000, ahead)
+            dress = r.choice(("{at:%Y-%m-%d %H:%M:%S} got msgId={one}", "UNIQ_KEY={one}, bornTimestamp={born}"))
+            lines.append((dress if is_dated else "{one} 2 0").format(at=at, one=one, born=born))
+    r.shuffle(lines)
+    return Log(f"over month ends {seed}", ("\n".join(lines) + "\n").encode())

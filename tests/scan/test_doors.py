@@ -26,6 +26,7 @@ from tests.ids.real_clients import at, received_line, rows, sent_line
 from tests.ids.test_line_moments import INSTANT, STYLES
 from tests.scan.comparing import Row
 from tests.scan.logs import AT as LAST
+from tests.scan.logs_of_dates import over_month_ends
 from tests.scan.logs_of_lists import lists
 from tests.scan.logs_of_records import records
 
@@ -122,6 +123,7 @@ def real_clients() -> dict[str, tuple[str, datetime]]:
 
 LOGS = {
     **real_clients(),
+    **{log.name: (log.data.decode(), LAST) for log in map(over_month_ends, range(3, 6))},
     "the example": (example.log(), example.now()),
     "real producers and consumers": (gzip.decompress(REAL.read_bytes()).decode(), AT),
     **{f"in order, {log.name}": (log.data.decode(), LAST) for log in (records(seed, days=0) for seed in range(20, 24))},
@@ -144,6 +146,30 @@ EDGES = {
         "+08:00",
         "2026-11-23T00:00:00+00:00",
         ["2026-11-03T02:00:00.000+08:00", "2026-10-25T02:00:00.000+08:00"],
+    ),
+    "an id of the morning after the month that lines date": (
+        f"2026-10-31 22:00:00,000 send msgId={made(31, 22, 40)}\n\nby key:\n\n"
+        f"{made(1, 9, 43)} 2 0\n{made(2, 23, 44)} 3 0\n",
+        "+08:00",
+        "2026-11-23T00:00:00+00:00",
+        ["2026-10-31T22:00:00.000+08:00", "2026-11-01T09:00:00.000+08:00", "2026-11-02T23:00:00.000+08:00"],
+    ),
+    "an id whose counter is in front of those that lines date": (
+        f"2026-10-31 22:00:00,000 send msgId={made(31, 22, 9000)}\n\nby key:\n\n{made(1, 9, 12)} 2 0\n",
+        "+08:00",
+        "2026-11-23T00:00:00+00:00",
+        ["2026-10-31T22:00:00.000+08:00", "2026-10-01T09:00:00.000+08:00"],
+    ),
+    "an id nearer to the month that lines date": (
+        f"2026-10-13 22:00:00,000 send msgId={made(13, 22, 40)}\n\nby key:\n\n{made(1, 9, 43)} 2 0\n\n"
+        f"2026-11-20 10:00:00,000 send msgId=0A000002004D18B4AAC2{20 * 24 * HOUR_MS - 14 * HOUR_MS:08X}0001\n",
+        "+08:00",
+        "2026-11-23T00:00:00+00:00",
+        [
+            "2026-10-13T22:00:00.000+08:00",
+            "2026-10-01T09:00:00.000+08:00",
+            "2026-11-20T10:00:00.000+08:00",
+        ],
     ),
     "after daylight saving has ended": (
         f"2026-10-26 10:00:00,000 send msgId={made(26, 11, 1)}\n2026-10-28 10:00:00,000 send msgId={made(28, 11, 2)}\n",

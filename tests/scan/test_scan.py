@@ -23,7 +23,7 @@ from idcore.sources.windows import Windows
 from tests.scan import logs, twin
 from tests.scan.comparing import differences, same
 from tests.scan.logs import AT, JAVA, Log, everything, uniq
-from tests.scan.logs_of_dates import dated, elapsed_in, stamped
+from tests.scan.logs_of_dates import dated, elapsed_in, over_month_ends, stamped
 from tests.scan.logs_of_lists import lists
 from tests.scan.logs_of_pairs import copied
 from tests.scan.logs_of_records import records
@@ -44,7 +44,11 @@ def expect(path: str, data: bytes, zone: tzinfo = SHANGHAI, case: str = "strict"
     return twin.tables({path: data}, zone, AT, case)
 
 
-ALL = [log for seed in (1, 2) for log in [*everything(seed), copied(seed), dated(seed), records(seed), lists(seed)]]
+ALL = [
+    log
+    for seed in (1, 2)
+    for log in (*everything(seed), copied(seed), dated(seed), over_month_ends(seed), records(seed), lists(seed))
+]
 OF_ONE_SEED = ALL[: len(ALL) // 2]
 OF_EACH_KIND = [
     (log if number % 2 else other)

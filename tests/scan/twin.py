@@ -354,7 +354,7 @@ def tables(
         sent = sent_of_line(one, vote, text, zone, at, known)
         if sent is not None:
             growth[place.address, minute_of(sent)].append((place.offset, sent))
-    running = processes(accepted, calendar, votes, zone, known)
+    running = processes(accepted, calendar, votes, zone, known, at)
     brokers = {found.one.address for found in accepted if isinstance(found.one, Offset)}
     growth = {key: rows for key, rows in growth.items() if key[0] in brokers}
     clients = client_processes(accepted, moments, zone, at, known)
@@ -393,7 +393,7 @@ def all_processes(
     known = dates.whole(votes, [], SHARE)
     accepted = settle(accepted)
     accepted = without(accepted, [one for one, _ in look_alikes(accepted, vouched)] if case == "strict" else [])
-    return processes(accepted, calendar_of(known, Calendar(zone, at), zone, at), votes, zone, known)
+    return processes(accepted, calendar_of(known, Calendar(zone, at), zone, at), votes, zone, known, at)
 
 
 SHARE = 0.9  # of the ids that lines date, where the zone of the scan is assumed
@@ -594,7 +594,7 @@ def count_votes(lines: list[Line], zone: tzinfo, at: datetime, votes: Votes) -> 
 
 
 def processes(
-    accepted: list[Found], calendar: Calendar, votes: Votes, zone: tzinfo, known: dates.Whole
+    accepted: list[Found], calendar: Calendar, votes: Votes, zone: tzinfo, known: dates.Whole, at: datetime
 ) -> list[Process]:
     by_key: dict[tuple[str, str, int, int], list[tuple[int, int]]] = defaultdict(list)
     for found in accepted:
@@ -606,6 +606,7 @@ def processes(
         if dated is not None:
             until = calendar.reference
             dated = dates.with_month_before(dated, [e for e, _ in occurrences], zone, key[0], until)
+            dated = dates.with_month_after(dated, occurrences, zone, key[0], milliseconds(at))
         ids = sorted({(time_of(e, dated), c) for e, c in occurrences})
         if dated is None:
             last = max((e for e, _ in occurrences if calendar.start(key[0], e) is not None), default=None)
