@@ -840,7 +840,10 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
         if "SendStatus" in status:  # Arthas and debuggers print a type in front: @SendStatus[SEND_OK]
             status = next((one for one in STATUSES if one in around.part), None)
         number = None if status is None else whole_number(status)
-        return "sent", "", STATUSES[number] if number is not None and number < len(STATUSES) else status
+        status = STATUSES[number] if number is not None and number < len(STATUSES) else status
+        state = around.own("localtransactionstate") if status == SEND_OK else None  # a TransactionSendResult as JSON
+        decided = "" if state is None else transaction_of(f"LocalTransactionState {state}")
+        return (decided, "", None) if decided else ("sent", "", status)
     if traced := _TRACED.get((around.own("msgtype") or "", (around.own("status") or "").lower()[:3])):
         return traced, "", None
     if "Sub" in around.part and (row := _TRACE_ROW.search(around.part)) is not None:
