@@ -771,6 +771,8 @@ def _topics(around: _Around) -> tuple[str | None, str | None, str | None]:
     copied = next((each for each in (named, real) if (each or "").startswith((RETRY_PREFIX, DEAD_PREFIX))), None)
     if copied is None and not around.is_record and (cell := _COPY_CELL.search(around.part)) is not None:
         copied = cell[2]
+    if copied is not None and _ends_inside(around.part, copied):
+        copied = None
     waits = named if named in (*WAITING_TOPICS, HALF_TOPIC) else None
     if copied is None:
         return (named, None, None) if waits is None else (real, waits, None)
@@ -778,6 +780,11 @@ def _topics(around: _Around) -> tuple[str | None, str | None, str | None]:
     if copied.startswith(RETRY_PREFIX) and "+" in copied:  # of a POP consumer; no name of a group or topic has the sign
         home = home or copied.partition("+")[2]
     return home or own, waits or copied, copied
+
+
+def _ends_inside(part: str, value: str) -> bool:
+    """Whether a text ends in the middle of a record with this value of a property, which may then go on."""
+    return part.rstrip().endswith(f"={value}") and part.rfind("{") > part.rfind("}")
 
 
 def _group_of(around: _Around, copied: str, home: str | None) -> str | None:

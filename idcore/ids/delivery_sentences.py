@@ -24,6 +24,7 @@ Place = Callable[[Delivery], str]
 DELAY_SECONDS = (1, 5, 10, 30, *range(60, 601, 60), 1_200, 1_800, 3_600, 7_200)
 FIRST_RETRY_LEVEL = 3
 MOST_RETRIES = 16  # of a group as it comes (maxReconsumeTimes)
+_BROKER = 16  # digits of an offsetMsgId in front of its offset
 _MOST = 5  # receipts, places and threads that a sentence names
 _ENGLISH = catalogue.words()
 
@@ -35,14 +36,25 @@ def delay_of(tries: int) -> int | None:
 
 
 def by_message(deliveries: Iterable[Delivery]) -> list[list[Delivery]]:
-    """What is said of each message: the msgId and the offsetMsgIds of one record are one message."""
+    """What is said of each message: the msgId and the offsetMsgIds of one record are one message.
+
+    So are copies that one broker made from one record: one that is cut before its msgId has its offsetMsgId only.
+    """
     known = list(deliveries)
     named = {one.offset_id: one.msg_id for one in known if one.offset_id is not None}
-    named |= {one.origin: one.msg_id for one in known if one.origin is not None}
+    named |= {one.origin: one.msg_id for one in known if one.origin is not None and not _is_beside(one)}
+    for one in known:
+        if one.origin is not None and _is_beside(one):
+            named.setdefault(one.msg_id, named.setdefault(one.origin, one.origin))
     groups: dict[str, list[Delivery]] = {}
     for one in known:
         groups.setdefault(named.get(one.msg_id, one.msg_id), []).append(one)
     return list(groups.values())
+
+
+def _is_beside(one: Delivery) -> bool:
+    """Whether it is named by the offsetMsgId of a retry, on the broker that has the record it was made from."""
+    return one.offset_id is None and (one.origin or "")[:_BROKER] == one.msg_id[:_BROKER]
 
 
 def short_text(one: Delivery, words: Words = _ENGLISH) -> str:
@@ -138,20 +150,25 @@ def _tries(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[
         if some and (code == "failed" or len({one.tries for one in some}) > 1 or some[0].tries):
             tries = tries_text((one.tries for one in some), words)
             yield words(f"delivery.said.{code}", count=len(some), tries=tries)
-    if most and not failed:
-        yield words("delivery.said.retried", n=f"{most:,}")
+    counted = max(
+        (one.tries or 0 for one in deliveries if not one.is_dead), default=0
+    )  # by records that are only shown
+    if counted and (counted > (most or 0) or not failed):
+        yield words("delivery.said.retried", n=f"{counted:,}")
     if failed and not acked:
         behind = deliveries[max(place for place, one in enumerate(deliveries) if one.event == "failed") :]
         later = _of(behind, "received")
         yield words("delivery.said.open_again", place=at(later[-1])) if later else words("delivery.said.not_consumed")
-    elif most and not acked:
+    elif most and not acked and counted <= most:
         yield words("delivery.said.last_open")
     last = failed[-1].tries if failed else most or None
     pace = next((one.pace for one in reversed(deliveries) if one.pace and one.event), "")
     after = None if last is None else delay_of(last + 1)
-    if (failed or last) and pace and not acked and (pace == "orderly" or last is None or after is not None):
+    if acked or (last is not None and counted > last):  # it ended, or what comes next is in the lines
+        return
+    if (failed or last) and pace and (pace == "orderly" or last is None or after is not None):
         yield words(f"delivery.said.next_{pace}")
-    elif last is not None and not acked:
+    elif last is not None:
         if after is None:
             yield words("delivery.said.dead_next", most=MOST_RETRIES)
         else:

@@ -900,6 +900,50 @@ def test_the_id_that_a_retry_was_made_from_is_no_message_of_its_own() -> None:
     assert (found.msg_id, found.origin, found.tries) == (ID, ORIGIN, 17)
 
 
+def retry(tries: int, place: str, tail: str) -> str:
+    """A retry as a consumer prints it."""
+    return (
+        f"Receive New Messages: [MessageExt [brokerName=b-1, queueId=0, msgId={place}, reconsumeTimes={tries}, "
+        f"toString()=Message{{topic='order_paid', flag=0, properties={{REAL_TOPIC=%RETRY%ship{tail}"
+    )
+
+
+FIRST, SECOND, THIRD = (f"{ORIGIN[:16]}{0xAC000 + step:016X}" for step in (0x100, 0x200, 0x300))
+MADE = f", ORIGIN_MESSAGE_ID={ORIGIN}"
+WHOLE = f"{MADE}, UNIQ_KEY={ID}, DELAY=3}}, body=2}}]]"
+
+
+def test_a_copy_that_is_cut_before_its_msg_id_is_of_the_message_whose_record_it_was_made_from() -> None:
+    some = by_message(deliveries([retry(1, FIRST, WHOLE), retry(2, SECOND, f"{MADE}, RETRY_TOPIC=order_pa")]))
+    assert [[one.tries for one in each] for each in some] == [[1, 2]]
+    said = " ".join(sentences(some[0], words()))
+    assert "Retry 2 exists because" in said and "retry 2 comes" not in said and "stored in %RETRY%ship;" in said
+
+
+def test_copies_without_a_msg_id_are_one_message_by_the_record_they_were_made_from() -> None:
+    cut = [retry(tries, place, MADE) for tries, place in ((1, FIRST), (2, SECOND), (3, THIRD))]
+    assert [[one.tries for one in each] for each in by_message(deliveries(cut))] == [[1, 2, 3]]
+
+
+def test_a_message_that_was_sent_on_is_another_one_though_it_has_the_origin_of_its_parent() -> None:
+    lines = [f"consume failed, msgId={one}, originMsgId={ORIGIN}, reconsumeTimes=1" for one in (ID, f"{ID[:-1]}E")]
+    assert len(by_message(deliveries(lines))) == 2
+
+
+def test_a_topic_that_the_end_of_a_text_cuts_is_no_topic() -> None:
+    found = only(retry(1, FIRST, ""))
+    assert (found.stored_topic, found.group, found.topic) == (None, None, "order_paid")
+    assert only(retry(1, FIRST, WHOLE)).stored_topic == "%RETRY%ship"
+
+
+def test_a_record_that_is_only_shown_says_that_the_attempts_before_it_failed() -> None:
+    line = f"MessageExt [queueId=0, msgId={FIRST}, reconsumeTimes=4, toString()=Message [topic=order_paid, flag=0]]"
+    assert only(line).event == ""
+    assert sentences_of(line) == ["Retry 4 exists because each attempt before it failed or took too long."]
+    dead = line.replace("topic=order_paid", "topic=%DLQ%ship")
+    assert not any("exists because" in one for one in sentences_of(dead))
+
+
 @pytest.mark.parametrize("indent", [None, 4])
 @pytest.mark.parametrize(("status", "event"), [("Sucess", "acked"), ("success", "acked"), ("failed", "failed")])
 def test_a_trace_of_a_dashboard_tells_how_an_attempt_ended(indent: int | None, status: str, event: str) -> None:
