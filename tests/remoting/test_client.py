@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from idcore.rocketmq.remoting import client as client_module
 from idcore.rocketmq.remoting import consumers, requests
 from idcore.rocketmq.remoting.acl import Credentials, sign
 from idcore.rocketmq.remoting.address import Address, Endpoint
@@ -446,3 +447,30 @@ def test_what_a_server_sends_does_not_grow_in_memory(header: str, body: str, sai
         finally:
             tracemalloc.stop()
     assert most < 8 * LONGEST_FRAME, "a frame, its copies on both sides of this test, and nothing else"
+
+
+def test_all_answers_to_what_is_asked_together_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a question for 64 topics a stranger's broker made a gigabyte, for each ID that was looked up at a time."""
+    monkeypatch.setattr(client_module, "_MOST_TOGETHER", 500_000)
+    with (
+        Server(lambda frame: [answer(frame, 0, bytes(200_000))]) as server,
+        Client(lambda _: True, limits=Limits(5, 30)) as client,
+    ):
+        answers = client.ask_all(server.address, [View(at) for at in range(100)])
+        assert [len(each) for each in answers if isinstance(each, bytes)] == [200_000] * 2
+        assert {str(each) for each in answers if not isinstance(each, bytes)} == {
+            f"{server.address} did not answer: what was asked of it together has answers of more than 488 KiB;"
+            " the others are not read"
+        }
+        assert client.ask_all(server.address, [View(0), View(1)]) == [bytes(200_000)] * 2
+        assert server.callers == 2, "an answer that was not read is none of the next question"
+
+
+def test_headers_of_answers_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "_MOST_TOGETHER", 500_000)
+    with (
+        Server(lambda frame: [answer(frame, 0, b"", "x" * 200_000)]) as server,
+        Client(lambda _: True, limits=Limits(5, 30)) as client,
+    ):
+        answers = client.ask_all(server.address, [View(at) for at in range(100)])
+    assert sum(not isinstance(each, RemotingError) for each in answers) == 2

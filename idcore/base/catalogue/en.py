@@ -2325,6 +2325,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.unreachable": "{address} did not answer: {why}",
     "error.not_a_frame": "its answer is not a RocketMQ frame: {problem}",
     "error.connection_closed": "it closed the connection",
+    "error.answers_large": "what was asked of it together has answers of more than {most}; the others are not read",
     "error.no_answer": "no answer within {limit} s",
     "error.not_waited": "not asked: {limit} s went by waiting for brokers that did not answer",
     "error.no_connection": "no connection within {limit} s",

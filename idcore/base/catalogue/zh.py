@@ -2272,6 +2272,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.unreachable": "{address} 没有响应：{why}",
     "error.not_a_frame": "响应不是 RocketMQ 帧：{problem}",
     "error.connection_closed": "对方关闭了连接",
+    "error.answers_large": "一并询问的内容，其响应总计超过 {most}；其余的未读取",
     "error.no_answer": "{limit} 秒内没有响应",
     "error.not_waited": "未询问：已用 {limit} 秒等待没有响应的 Broker",
     "error.no_connection": "{limit} 秒内未能连接",

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from idcore.base.errors import CoreError, coded, refuse
+from idcore.base.safe_text import size
 from idcore.rocketmq.remoting.acl import Credentials, sign
 from idcore.rocketmq.remoting.address import Address
 from idcore.rocketmq.remoting.errors import Closed, FrameError, NotInTopology, RemotingError, Unreachable
@@ -25,6 +26,9 @@ T = TypeVar("T")
 _IN_FLIGHT = 32
 _MOST_ROUNDS = 24  # of them that may take the time of an answer each: an answer may lead to 100,000 questions
 _IDLE_EACH = 8
+# Bytes of all answers to what is asked together. A stranger can register as a broker, and 64 topics with a whole frame
+# each were 1 GB. A slice of a queue has 32 messages of 4 MiB at most (maxMessageSize).
+_MOST_TOGETHER = 9 * LONGEST_FRAME
 _PORTION = 1 << 16
 
 
@@ -95,6 +99,7 @@ class Client:
     def ask_all(self, address: Address, requests: Sequence[Request[T]]) -> list[T | RemotingError]:
         """Many questions on one connection, answers in the order of the questions, a rejected one as its error.
 
+        So is each that comes after what is too much together.
         Raises Unreachable where the connection fails: then no answer counts.
         """
         if not requests:
@@ -128,8 +133,15 @@ class Client:
         except BaseException:
             connection.close()
             raise
-        self._give_back(connection)
-        return [_result(request, frame, connection.address) for request, frame in zip(requests, frames, strict=True)]
+        if len(frames) < len(requests):
+            connection.close()
+        else:
+            self._give_back(connection)
+        large = Unreachable.at(str(connection.address), refuse("answers_large", most=size(_MOST_TOGETHER)))
+        return [
+            _result(request, frames.pop(place), connection.address) if place in frames else large
+            for place, request in enumerate(requests)
+        ]
 
     def _drop_idle(self, address: Address) -> None:
         with self._lock:
@@ -161,20 +173,21 @@ class _Connection:
         self._limits = limits
         self._opaques = itertools.count(1)
         self._reader = FrameReader(limits.longest_frame)
+        self._came = 0  # bytes
         self._socket = _connected(address, tls, limits.connect_seconds)
 
     def close(self) -> None:
         self._socket.close()
 
-    def exchange(self, requests: Sequence[Request[T]], credentials: Credentials | None) -> list[Frame]:
-        """The frames that answer these requests, in their order."""
+    def exchange(self, requests: Sequence[Request[T]], credentials: Credentials | None) -> dict[int, Frame]:
+        """The frames that answer these requests, by their places: those that came before all were too large."""
         # What is asked together may take longer together, by one limit for each round of what fits on the way.
         rounds = min(_MOST_ROUNDS, 1 + (len(requests) - 1) // _IN_FLIGHT)
         until = time.monotonic() + self._limits.answer_seconds * rounds
         answers: dict[int, Frame] = {}
         places: dict[int, int] = {}
-        sent = 0
-        while len(answers) < len(requests):
+        sent, before = 0, self._came
+        while len(answers) < len(requests) and self._came - before <= _MOST_TOGETHER:
             while sent < len(requests) and len(places) < _IN_FLIGHT:
                 opaque = next(self._opaques) & 0x7FFFFFFF
                 self._send(requests[sent], opaque, credentials, until)
@@ -186,7 +199,7 @@ class _Connection:
                 place = places.pop(frame.opaque, None) if frame.is_response else None
                 if place is not None:
                     answers[place] = frame
-        return [answers[place] for place in range(len(requests))]
+        return answers
 
     def _send(self, request: Request[T], opaque: int, credentials: Credentials | None, until: float) -> None:
         # The only place that sends: every code there is for it is in ReadCode, and in ClientCode where that is allowed.
@@ -208,6 +221,7 @@ class _Connection:
             raise self._failed(problem) from None
         if not portion:
             raise Closed.at(str(self.address), refuse("connection_closed"))
+        self._came += len(portion)
         return list(self._reader.feed(portion))
 
     def _left(self, until: float) -> float:
