@@ -11,7 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from idcore.answers.lookup import Answer, LookupService, Moment, advice_text, batches, evidence_text, row_of
+from idcore.answers.lookup import (
+    Answer,
+    LookupService,
+    Moment,
+    advice_text,
+    batches,
+    cluster,
+    evidence_text,
+    notes,
+    row_of,
+)
 from idcore.answers.lookup.cluster import IDS_AT_ONCE
 from idcore.answers.lookup.copies import explain, home_topic, is_special, related_topics
 from idcore.base import catalogue
@@ -482,3 +492,15 @@ def test_an_id_of_the_rust_client_is_of_its_month_and_not_of_2021(fake: Fake) ->
     text = f"0108719066FF9A489C{1_800_000:08x}00000003".replace("ff9a", "FF9A")
     text = text[:18] + text[18:].lower()
     assert desk_at(fake, now, timedelta(days=3)).one(text).reason == "unknown"
+
+
+def test_copies_of_ids_that_are_looked_up_together_have_a_bound(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stranger's broker has copies of any ID: those of 64 IDs filled the memory of the server."""
+    room = notes.RecordRoom(20_000)
+    monkeypatch.setattr(cluster, "RecordRoom", lambda: room)
+    keys = {"KEYS": f"{UNIQ} {UNIQ[:-1]}1"}
+    fake.records = [record("Orders", None, at, b"x" * 5_000, properties=keys) for at in range(3)]
+    first, second = fake.service().look_up([UNIQ, f"{UNIQ[:-1]}1"], "Orders")
+    assert len(first.copies) + len(second.copies) == 3, "six are there"
+    assert {"no_answer"} == {item.code for each in (first, second) for item in each.evidence if "answer" in item.code}
+    assert first.reason is None or second.reason is None

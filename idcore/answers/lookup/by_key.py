@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 from idcore.answers.lookup.notes import Notes
 from idcore.answers.lookup.source import Progress
+from idcore.answers.lookup.ways import MOST_BYTES
 from idcore.base.errors import CoreError, refuse
+from idcore.base.safe_text import size
 from idcore.rocketmq.message import Record, decode_records
 from idcore.rocketmq.message.row import has_key
 from idcore.rocketmq.remoting.errors import RemotingError, Unreachable
@@ -119,8 +121,13 @@ class Search:
         try:
             for record in decode_records(raw):
                 seen += 1
-                if record.topic == question.topic and has_key(record, question.key):
-                    records.append(record)
+                if record.topic != question.topic or not has_key(record, question.key):
+                    continue
+                if not self.notes.room.takes(record.size):
+                    large = refuse("answers_large", most=size(MOST_BYTES))
+                    self.notes.fail(Unreachable.at(member.registered, large))
+                    break
+                records.append(record)
         except CoreError as problem:
             self.notes.add("bad_record", broker=str(member), problem=problem.coded())
         if seen >= (MOST_OF_A_UNIQUE_KEY if question.unique else question.most):

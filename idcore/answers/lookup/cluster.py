@@ -23,7 +23,7 @@ from idcore.answers.lookup.fates import judge_groups
 from idcore.answers.lookup.groups import GroupAnswer
 from idcore.answers.lookup.listing import never
 from idcore.answers.lookup.model import NO_VERDICT, Answer, Copy
-from idcore.answers.lookup.notes import Notes
+from idcore.answers.lookup.notes import Notes, RecordRoom
 from idcore.answers.lookup.queue_probe import count_messages, index_knows, probe
 from idcore.answers.lookup.source import Moment, Offer, Progress, Terms, WrongTerms
 from idcore.answers.lookup.topic_brokers import Pace
@@ -155,7 +155,7 @@ class LookupService:
         self,
         ids: Sequence[str],
         user: str,
-        one: Callable[[str], Answer],
+        one: partial[Answer],
         stop: Stop,
         known: Mapping[str, Answer] | None = None,
     ) -> Iterator[Answer]:
@@ -163,6 +163,7 @@ class LookupService:
             self._limit.take(user, len(ids), self._moment().now.timestamp())
         known = known or {}
         once = [each for each in dict.fromkeys(ids) if each not in known]
+        one = partial(one, room=RecordRoom())
         with ThreadPoolExecutor(min(_AT_ONCE, len(once)) or 1, "look-up") as pool:
             waiting = {each: pool.submit(self._recorded, each, user, one, stop) for each in once}
             try:
@@ -198,9 +199,10 @@ class LookupService:
         fate: bool = False,
         trace: bool = False,
         alone: bool = False,
+        room: RecordRoom | None = None,
     ) -> Answer:
-        """The answer for one id; an error on the way becomes part of it."""
-        notes = Notes(self.cluster)
+        """The answer for one id; an error on the way becomes part of it. `room` is that of several ids together."""
+        notes = Notes(self.cluster, room)
         look_up = _LookUp(self, text, topic, notes, self._moment(), progress)
         unknown = () if fate else None
         try:

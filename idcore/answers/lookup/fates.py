@@ -429,7 +429,11 @@ class _Fates(TopicBrokers):
                         incomplete |= {topics[question.topic]} if question.topic in topics else set(groups)
                     for record in records:
                         group = topics.get(question.topic) or group_of(record, [self.topic])
-                        if group is not None and group in groups:
+                        if group is None or group not in groups:
+                            continue
+                        if not self.notes.room.takes(record.size):
+                            incomplete.add(group)
+                        else:
                             copies[broker, record.physical_offset] = _GroupRecord(record, broker, group)
             jobs = {broker: questions for broker, questions in following.items() if questions}
             if not jobs:

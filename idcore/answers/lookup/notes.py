@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from idcore.answers.fate import Observation
 from idcore.answers.lookup.model import Evidence
+from idcore.answers.lookup.ways import MOST_BYTES
 from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Record, decode_records
 from idcore.rocketmq.remoting.cluster import Cluster
@@ -16,11 +18,24 @@ from idcore.rocketmq.remoting.guard import Member
 from idcore.rocketmq.remoting.requests import BrokerState, Request, RuntimeInfo
 
 
+@dataclass(slots=True)
+class RecordRoom:
+    """How many bytes of records look-ups may hold together: of one message a stranger's broker has any number."""
+
+    left: int = MOST_BYTES
+
+    def takes(self, size: int) -> bool:
+        """Whether a record still has room. Threads share it: each may go over it by one record."""
+        self.left -= size
+        return self.left >= 0
+
+
 class Notes:
     """The facts of one look-up, in the order they were learnt, each once."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, room: RecordRoom | None = None) -> None:
         self.cluster = cluster
+        self.room = room or RecordRoom()
         self.evidence: list[Evidence] = []
         self.asked: dict[str, None] = {}
         self.failed: list[RemotingError] = []
