@@ -39,7 +39,7 @@ def files_fit(paths: Sequence[Path], columns: Sequence[str] | None = None, whole
                 size = size + group if whole else max(size, group)
         except FileNotFoundError:  # it was made anew meanwhile: nothing is read of it
             continue
-        except (pa.ArrowException, CoreError, OSError, ValueError):
+        except (pa.ArrowException, CoreError, OSError, ValueError, LookupError):
             return False  # damaged, or so written that Arrow alone could read it
         if size > MOST:
             return False

@@ -55,7 +55,7 @@ def _is_whole(folder: Path, named: set[str]) -> bool:
             missing = wanted.keys() - there.keys()
             if named & missing or 2 * len(missing) > len(wanted):
                 return False
-    except (pa.ArrowException, OSError, ValueError):
+    except (pa.ArrowException, OSError, ValueError, LookupError):
         return False
     return bool(paths)
 

@@ -127,10 +127,13 @@ def _size_of(column: pa.Array) -> int:
 
 @contextmanager
 def _damage() -> Iterator[None]:
-    """What Arrow says of a file in its own words becomes a sentence; what the system says of it stays."""
+    """What Arrow says of a file in its own words becomes a sentence; what the system says of it stays.
+
+    Of a footer whose schema and columns have two names for one, it says KeyError.
+    """
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, LookupError) as error:
         if isinstance(error, CoreError | MemoryError) or getattr(error, "errno", None) is not None:
             raise
         raise refuse("parquet_damaged") from error

@@ -120,6 +120,19 @@ def test_a_damaged_row_group_is_named_and_those_before_it_count(tmp_path: Path) 
         assert row["error"] and row["ids"] >= before
 
 
+@pytest.mark.parametrize("name", [b"elemenu", b"elemen\xff"])
+def test_a_footer_with_two_names_of_a_column_is_damage_and_the_other_files_count(name: bytes, tmp_path: Path) -> None:
+    """What looks a name up raised KeyError, which ended the scan of a whole folder."""
+    data = bytearray(parquet({"line": [["x", line] for line in LINES]}, store_schema=False))
+    at = data.rindex(b"element")
+    assert at > data.index(b"element"), "that of the schema comes before that of the column"
+    data[at : at + len(name)] = name
+    (tmp_path / "damaged").write_bytes(data)
+    (tmp_path / "whole").write_bytes(LOG)
+    rows = scan_local([str(tmp_path / "damaged"), str(tmp_path / "whole")], MONTHS, 1 << 30)["files"].to_pylist()
+    assert [(row["error"], row["ids"] > 0) for row in rows] == [("parquet_damaged", False), (None, True)]
+
+
 @pytest.mark.parametrize("encoding", ["dictionary", "DELTA_BYTE_ARRAY"])
 def test_a_long_value_repeated_in_few_bytes_takes_time_but_no_memory(
     encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
