@@ -31,6 +31,8 @@ from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
 from idcore.rocketmq.remoting.errors import TooManyLookups
 from idcore.rocketmq.remoting.frame import Frame
+from idcore.rocketmq.remoting.guard import Topology
+from idcore.rocketmq.remoting.requests import BrokerEntry
 from tests.remoting.fake import NOW, UNIQ, Fake, record
 from tests.remoting.servers import answer
 from tests.remoting.test_cluster import closed
@@ -504,3 +506,25 @@ def test_copies_of_ids_that_are_looked_up_together_have_a_bound(fake: Fake, monk
     assert len(first.copies) + len(second.copies) == 3, "six are there"
     assert {"no_answer"} == {item.code for each in (first, second) for item in each.evidence if "answer" in item.code}
     assert first.reason is None or second.reason is None
+
+
+def test_brokers_that_a_route_names_often_or_that_nobody_has_cost_little(fake: Fake) -> None:
+    """Anybody may register at a name server: each question was asked as often as a route named its broker."""
+    names = ["a"] * 3_000 + [f"b{at}" for at in range(3_000)]
+    held = {"brokerDatas": [{"brokerAddrs": {"0": "127.0.0.1:1"}, "brokerName": name} for name in names]}
+    held["queueDatas"] = [{"brokerName": "a", "readQueueNums": 1}]
+
+    def handle(frame: Frame) -> Iterable[bytes]:
+        yield from [answer(frame, 0, json.dumps(held).encode())] if frame.code == 105 else fake.handle(frame)
+
+    fake.records = [record("Orders", UNIQ, 0)]
+    fake.server._handle = handle
+    found = fake.service().one(UNIQ, "Orders")
+    assert found.found and sum(frame.code == 12 for frame in fake.server.seen) < 10
+    assert sum(item.code == "no_answer" for item in found.evidence) == 1_000
+
+
+def test_replicas_of_one_broker_are_few() -> None:
+    many = BrokerEntry("a", "c", {number: f"127.0.0.1:{number + 1}" for number in range(50_000)})
+    members = Topology.of("c", [many], {}, 1).brokers()["a"]
+    assert [member.number for member in members] == [*range(32)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.errors import NotPermitted, RemotingError, Unreachable
 from idcore.rocketmq.remoting.guard import Member
 from idcore.rocketmq.remoting.requests import BrokerState, Request, RuntimeInfo
+
+_MOST_OF_A_KIND = 1_000  # facts: a route has as many brokers that are not there as strangers registered
 
 
 @dataclass(slots=True)
@@ -37,14 +40,18 @@ class Notes:
         self.cluster = cluster
         self.room = room or RecordRoom()
         self.evidence: list[Evidence] = []
+        self._noted = Counter[str]()
         self.asked: dict[str, None] = {}
         self.failed: list[RemotingError] = []
         self.states: dict[str, tuple[Member, BrokerState]] = {}
 
     def add(self, code: str, **values: Any) -> None:
+        if self._noted[code] >= _MOST_OF_A_KIND:
+            return
         item = Evidence.of(code, **values)
         if item not in self.evidence:
             self.evidence.append(item)
+            self._noted[code] += 1
 
     def ask(self, member: Member) -> None:
         """Notes a broker that was asked."""
@@ -88,7 +95,7 @@ class Notes:
             code = "denied"
         else:
             code = "no_answer" if isinstance(problem, Unreachable) else "error_answer"
-        if problem not in self.failed:
+        if len(self.failed) < _MOST_OF_A_KIND and problem not in self.failed:
             self.failed.append(problem)
             self.add(code, problem=problem.coded())
 

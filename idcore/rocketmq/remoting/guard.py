@@ -11,6 +11,8 @@ from idcore.rocketmq.remoting.address import Address, Endpoint
 from idcore.rocketmq.remoting.errors import NotInTopology, ProfileError, Unreachable
 from idcore.rocketmq.remoting.requests import BrokerEntry
 
+_MOST_REPLICAS = 32  # of one broker: anybody may register more, and a question goes from one to the next
+
 
 @dataclass(frozen=True, slots=True)
 class Member:
@@ -76,7 +78,7 @@ class Topology:
                 unresolved.append(problem)
         members = []
         for broker in brokers:
-            for number, registered in sorted(broker.addresses.items()):
+            for number, registered in sorted(broker.addresses.items())[:_MOST_REPLICAS]:
                 try:
                     endpoint = Endpoint.parse(registered)
                     known_as = resolving.addresses(endpoint)

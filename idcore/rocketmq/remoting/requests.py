@@ -354,8 +354,9 @@ class RouteInfo(Request["Route | None"]):
             read = whole_number(row, "readQueueNums", 0)
             write, permission = whole_number(row, "writeQueueNums", read), whole_number(row, "perm", 6)
             access[text_in(row, "brokerName")] = QueueAccess(read, write, permission)
+        brokers = {each.name: each for each in (_broker(None, entry) for entry in list_in(values, "brokerDatas"))}
         return Route(
-            tuple(_broker(None, entry) for entry in list_in(values, "brokerDatas")),
+            tuple(brokers.values()),  # one that is listed twice is asked once
             {name: each.read_queues for name, each in access.items()},
             access,
             bool(values.get("topicQueueMappingByBroker")),
