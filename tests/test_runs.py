@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -269,3 +270,38 @@ def test_names_of_deleted_runs_no_longer_count_for_those_who_began_them(
         jobs.mine("ann", run)
     gone.remove()
     assert jobs.begun_by("ann") == {kept.name} == jobs._begun.pop("ann")
+
+
+def test_a_run_that_two_consoles_delete_at_once_is_gone_for_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who deleted it was told of an error of the system, and the audit log had no line of it."""
+    runs, remove = Runs(tmp_path), shutil.rmtree
+    first, second = runs.create("a"), runs.create("b")
+
+    def swept_meanwhile(folder: Path, **_: Any) -> None:
+        remove(folder)
+        raise FileNotFoundError(folder)
+
+    monkeypatch.setattr(shutil, "rmtree", swept_meanwhile)
+    runs.delete(first.name)
+    monkeypatch.setattr(Run, "remove", lambda run: remove(run.path) or remove(run.path))
+    with pytest.raises(RunError) as problem:
+        runs.delete(second.name)
+    assert problem.value.code == "no_run"
+    assert not runs.list()
+
+
+def test_a_run_that_is_deleted_while_it_is_written_does_not_exist(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, write = Runs(tmp_path).create("a"), module.write_text
+
+    def deleted_before(path: Path, text: str) -> None:
+        shutil.rmtree(path.parent)
+        write(path, text)
+
+    monkeypatch.setattr(module, "write_text", deleted_before)
+    with pytest.raises(RunError) as problem:
+        run.rename("b")
+    assert problem.value.code == "no_run" and not run.path.exists()

@@ -220,7 +220,8 @@ class Run:
         """
         gone = self.path.with_name(f"{DELETED}{self.name}-{secrets.token_hex(4)}")
         self.path.rename(gone)
-        shutil.rmtree(gone)
+        with suppress(FileNotFoundError):  # another console of the folder sweeps it already
+            shutil.rmtree(gone)
 
     @contextmanager
     def removed_unless_begun(self) -> Iterator[None]:
@@ -269,6 +270,8 @@ class Run:
             text = json.dumps(held)
             try:
                 write_text(self.path / "run.json", text)
+            except FileNotFoundError:  # another console deletes it at this moment
+                raise RunError("no_run", {"name": self.name}, "run", None, self.name) from None
             except OSError as error:
                 if error.errno not in _FULL or not _write_in_place(self.path / "run.json", text):
                     raise
@@ -508,7 +511,10 @@ class Runs:
 
     def delete(self, name: str) -> None:
         """The scan, its tables and its input, for good."""
-        self.own(name).remove()
+        try:
+            self.own(name).remove()
+        except FileNotFoundError:  # another console was first
+            raise self._none(name) from None
 
     def sweep(self) -> int:
         """Deletes scans that were not to be kept and whose server has gone; how many. And what was half deleted."""
