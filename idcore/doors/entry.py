@@ -61,10 +61,10 @@ class Entry:
     def caller(self, scope: Scope) -> Caller:
         """Who asks: CoreError `call_no_login` where nobody is known, `call_token` where a token is none any more."""
         address = (scope.get("client") or ("local",))[0]
-        given = header_of(scope["headers"], b"authorization")
+        given = [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == b"authorization"]
         ground = Ground(self.roots, self.runs)
-        if PREFIX in given:  # what else a proxy puts there is its own
-            return self._with_token(given, ground)
+        if any(PREFIX in each for each in given):  # what else a proxy puts there is its own
+            return self._with_token(*given, ground=ground)
         entrance = self.entrance()
         if entrance.mode == "open":
             who = Actor(address, f"api {address}")
@@ -85,10 +85,11 @@ class Entry:
 
         return Caller(now, later, Actor(visitor.name, "api"), ground, visitor.name)
 
-    def _with_token(self, given: str, ground: Ground) -> Caller:
+    def _with_token(self, given: str, *more: str, ground: Ground) -> Caller:
         kind, _, text = given.partition(" ")
         text = text.strip()
-        token = self.tokens().of_text(text) if kind.lower() == "bearer" else None
+        # Of two headers neither is believed: what is in front of the console may have read the other one.
+        token = self.tokens().of_text(text) if kind.lower() == "bearer" and not more else None
         if token is None or not (name := self._person(token).name):
             raise refuse("call_token")
         return Caller(lambda: self._of_token(text), self._later(token), Actor(name, token.name), ground, name)

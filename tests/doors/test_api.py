@@ -431,6 +431,17 @@ def test_what_a_proxy_puts_into_the_header_is_its_own(with_login: Door) -> None:
         assert with_login.post("decode", {"text": ID}, headers=headers).status_code == 401
 
 
+def test_of_two_headers_with_a_token_neither_is_believed(with_login: Door) -> None:
+    """What is in front of the console may have read the other one: a token would pass as another person's log-in."""
+    visitor = with_login.entrance.policy.visitor({"email": PEOPLE["triage"]})
+    _, text = with_login.tokens.make(visitor, {"email": PEOPLE["triage"]}, "runbook", {"decode"}, 30)
+    own, other = ("authorization", f"Bearer {text}"), ("Authorization", "Basic YW5uOnNlY3JldA==")
+    for headers in ([own, other], [other, own], [own, own]):
+        sent = [("content-type", "application/json"), ("x-user", PEOPLE["viewer"]), *headers]
+        answer = with_login.client.post("/api/v1/decode", content=json.dumps({"text": ID}), headers=sent)
+        assert answer.json()["code"] == "call_token", headers
+
+
 def test_a_page_of_another_site_opens_no_stream_and_may_link_to_the_documents(door: Door) -> None:
     foreign = {"sec-fetch-site": "cross-site", "accept": "text/event-stream"}
     assert door.client.get("/api/v1/mcp", headers=foreign).json()["code"] == "call_foreign"
