@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from benchmarks.hostile_inputs import Inputs
@@ -305,3 +306,12 @@ def test_a_run_that_is_deleted_while_it_is_written_does_not_exist(
     with pytest.raises(RunError) as problem:
         run.rename("b")
     assert problem.value.code == "no_run" and not run.path.exists()
+
+
+def test_a_table_is_what_its_columns_are_whatever_its_metadata_say(tmp_path: Path) -> None:
+    run = Runs(tmp_path).create("a")
+    table = pa.table({"x": ["1"]})
+    for held in (b'{"index_columns": [', b'{"index_columns": ["x"], "columns": [], "column_indexes": []}'):
+        module.write_tables(run.path, {"hosts": table.replace_schema_metadata({"pandas": held})})
+        assert run.table("hosts").to_pandas().to_dict() == {"x": {0: "1"}}
+        shutil.rmtree(run.path / "hosts")

@@ -289,7 +289,8 @@ class Run:
             raise RunError("no_table", {"name": self.name, "table": name}, "table", None, name)
         if not fits(self.path / name, columns):
             raise RunError("table_damaged", {"name": self.name, "table": name}, "table", None, name)
-        return pq.read_table(self.path / name, columns=columns)
+        # Metadata of pandas are JSON that anybody may have written, and say what becomes of the columns.
+        return pq.read_table(self.path / name, columns=columns).replace_schema_metadata()
 
 
 def write_ends() -> None:

@@ -76,7 +76,7 @@ def _read(folder: Path, wanted: Sequence[str]) -> pa.Table:
     there = pq.read_schema(min(folder.glob("*.parquet"))).names
     recurring = [name for name in ("topic", "broker", "group", "verdict", "verdicts") if name in there]
     table = pq.read_table(folder, columns=[name for name in wanted if name in there], read_dictionary=recurring)
-    return table.unify_dictionaries()
+    return table.unify_dictionaries().replace_schema_metadata()
 
 
 def choose(rows: pd.DataFrame, asked: FateFilter) -> pd.DataFrame:

@@ -339,7 +339,7 @@ def take(folder: Path, places: np.ndarray, columns: Sequence[str] | None = None)
         pieces = list(readers.map(lambda path, begin, at: _rows_at(path, at - begin, columns), files, begins, own))
     back = np.empty(len(order), np.int64)
     back[order] = np.arange(len(order))
-    return pa.concat_tables(pieces).take(pa.array(back))
+    return pa.concat_tables(pieces).take(pa.array(back)).replace_schema_metadata()
 
 
 def _rows_at(path: str, places: np.ndarray, columns: Sequence[str] | None) -> pa.Table:
@@ -353,4 +353,4 @@ def _rows_at(path: str, places: np.ndarray, columns: Sequence[str] | None) -> pa
             if low < high:
                 pieces.append(file.read_row_group(group, columns).take(pa.array(places[low:high] - begin)))
             begin = end
-        return pa.concat_tables(pieces)
+        return pa.concat_tables(pieces).replace_schema_metadata()
