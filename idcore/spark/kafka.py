@@ -37,7 +37,10 @@ Unread = Callable[[], Mapping[Path, int]]
 LOG = logging.getLogger(__name__)
 FILE_BYTES = 256 << 20  # from which on a partition goes on in its next file, or less where there are many of them
 KEPT_BYTES = TOPICS_BYTES  # of all files of a run; the oldest ones go when they were read
-BATCH = 200_000  # records
+# Records of a batch, all of which Java holds at once: as many as have room by the mean of those before. Nobody knows
+# the first ones, and a megabyte is what a broker takes. Java ended by 2,600 of these, and with it all scans.
+BATCH, FIRST, LEAST = 200_000, 250, 100
+BATCH_BYTES = 128 << 20
 _NUMBERED = len(".00001.log")
 LONGEST_NAME = 200  # bytes of a topic in the name of a file
 TRIGGER = "300 milliseconds"  # between two batches, where the one before has ended
@@ -84,7 +87,8 @@ class Records:
         self._checkpoint = str((home / "kafka").absolute())
         self._options = _TIMES | _properties() | _starting(since)
         self._options |= {"kafka.bootstrap.servers": self.servers, "subscribe": ",".join(self.names)}
-        self._options |= {"maxOffsetsPerTrigger": str(BATCH), "failOnDataLoss": "false"}
+        self._options |= {"failOnDataLoss": "false"}
+        self._at_once = FIRST
         self._query: StreamingQuery | None = None
         self._unread, self._ask, self._has_ended = unread, ask, False
         self.away = ""  # why Kafka does not answer now
@@ -104,8 +108,11 @@ class Records:
         if query is not None and query.isActive:
             if query.lastProgress is not None:
                 self._answered, self._failed, self.away = True, 0.0, ""
-            return
-        if query is not None:
+            if self._room() // 4 <= self._at_once <= self._room():
+                return
+            self._has_ended = True  # also who waits for room
+            query.stop()  # a batch that is broken off comes again
+        elif query is not None:
             self.away = why = _cause(query)
             if not self._failed:
                 self._failed = now
@@ -114,10 +121,15 @@ class Records:
                 raise CoreError("kafka_failed", {"servers": self.servers, "names": ", ".join(self.names), "why": why})
             if now - self._began < AGAIN:
                 return
-        self._began, self._has_ended = now, False
-        stream = sql.readStream.format("kafka").options(**self._options).load()
+        self._began, self._has_ended, self._at_once = now, False, self._room()
+        most = str(self._at_once)
+        stream = sql.readStream.format("kafka").options(**self._options, maxOffsetsPerTrigger=most).load()
         written = stream.select("topic", "partition", "offset", "value").writeStream.foreachBatch(self._take)
         self._query = written.option("checkpointLocation", self._checkpoint).trigger(processingTime=TRIGGER).start()
+
+    def _room(self) -> int:
+        """How many records a batch may have."""
+        return max(LEAST, min(BATCH, int(BATCH_BYTES / self._mean))) if self._mean else FIRST
 
     def end(self, is_there: bool) -> None:
         """No record is read any more; `is_there`: Java still is."""

@@ -126,6 +126,29 @@ def test_records_are_written_once_and_in_order_whenever_the_driver_ends(
         assert b"".join(path.read_bytes() for path in files) == text
 
 
+def test_a_batch_has_as_many_records_as_java_has_room_for(with_jars: None, tmp_path: Path) -> None:
+    """Whoever may write into a topic ended Java, and all scans of everybody, with some thousand large records."""
+    begun: list[int] = []
+    query: Any = SimpleNamespace(isActive=True, lastProgress={}, stop=lambda: None)
+
+    def options(**given: str) -> Any:
+        begun.append(int(given["maxOffsetsPerTrigger"]))
+        written: Any = SimpleNamespace(start=lambda: query)
+        written.option = written.trigger = lambda *_, **__: written
+        stream = SimpleNamespace(writeStream=SimpleNamespace(foreachBatch=lambda _: written))
+        return SimpleNamespace(load=lambda: SimpleNamespace(select=lambda *_: stream))
+
+    sql: Any = SimpleNamespace(readStream=SimpleNamespace(format=lambda _: SimpleNamespace(options=options)))
+    records = records_of(tmp_path)
+    for number, size in enumerate([0, 100, 200, 900_000, 5_000_000, 900_000, 100]):
+        if size:
+            records._take(batch_of([("orders", 0, 10 * number + n, b"x" * size) for n in range(10)]), number)
+        for _ in range(2):
+            records.watch(sql)
+    assert [round(most, -1) for most in begun] == [250, 200_000, 150, 100, 200_000]
+    assert all(most <= 250 or most * 200 < kafka.BATCH_BYTES for most in begun)
+
+
 def test_the_oldest_files_go_where_all_are_too_large(
     with_jars: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
