@@ -286,11 +286,11 @@ def test_a_run_that_two_consoles_delete_at_once_is_gone_for_both(
 
     monkeypatch.setattr(shutil, "rmtree", swept_meanwhile)
     runs.delete(first.name)
-    monkeypatch.setattr(Run, "remove", lambda run: remove(run.path) or remove(run.path))
+    monkeypatch.setattr(runs, "own", lambda name: Run(tmp_path / "another console was first"))
     with pytest.raises(RunError) as problem:
         runs.delete(second.name)
     assert problem.value.code == "no_run"
-    assert not runs.list()
+    assert [run.name for run in runs.list()] == [second.name]
 
 
 def test_a_run_that_is_deleted_while_it_is_written_does_not_exist(

@@ -511,8 +511,10 @@ def test_copies_of_ids_that_are_looked_up_together_have_a_bound(fake: Fake, monk
 def test_brokers_that_a_route_names_often_or_that_nobody_has_cost_little(fake: Fake) -> None:
     """Anybody may register at a name server: each question was asked as often as a route named its broker."""
     names = ["a"] * 3_000 + [f"b{at}" for at in range(3_000)]
-    held = {"brokerDatas": [{"brokerAddrs": {"0": "127.0.0.1:1"}, "brokerName": name} for name in names]}
-    held["queueDatas"] = [{"brokerName": "a", "readQueueNums": 1}]
+    held = {
+        "brokerDatas": [{"brokerAddrs": {"0": "127.0.0.1:1"}, "brokerName": name} for name in names],
+        "queueDatas": [{"brokerName": "a", "readQueueNums": 1}],
+    }
 
     def handle(frame: Frame) -> Iterable[bytes]:
         yield from [answer(frame, 0, json.dumps(held).encode())] if frame.code == 105 else fake.handle(frame)
