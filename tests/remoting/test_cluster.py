@@ -254,7 +254,9 @@ class TestGuard:
             raise OSError("no such name")
 
         monkeypatch.setattr("socket.getaddrinfo", slow)
-        brokers = {"a": {number: f"b{number}.invalid:10911" for number in range(300)}, "b": {0: "10.0.0.2:10911"}}
+        brokers = {f"a{number}": {0: f"b{number}.invalid:10911"} for number in range(300)} | {
+            "b": {0: "10.0.0.2:10911"}
+        }
         with names_of(lambda: brokers) as names, Cluster(profile(names.address)) as cluster:
             topology = cluster.topology()  # it took 15 s, and every look-up of the cluster waited for it
         assert [member.broker for member in topology.members] == ["b"] and len(asked) < 20
