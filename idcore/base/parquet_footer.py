@@ -1,7 +1,8 @@
 """The footer of a Parquet file, looked at by a process of its own first: some damage ends whoever asks for a column.
 
 Arrow throws where its Python has no handler (`ColumnChunk` of `_parquet.pxd`), which aborts the process: one file of a
-visitor would end the console of everybody. What reads the values has handlers.
+visitor would end the console of everybody. What reads the values has handlers. Of three bytes of a footer Arrow may
+make 700 in memory, so that process has a bound of memory and looks first.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from idcore.base.errors import refuse
+from idcore.base.safe_text import size as size_in_words
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -23,16 +25,21 @@ if TYPE_CHECKING:
 _MARK, _END = b"PAR1", 8  # the first bytes of a file; its last are the length of the footer and this mark again
 _SECONDS, _IDLE = 60.0, 3_600.0  # for one footer, and until a process that is asked nothing ends itself
 _MOST = 1 << 12
+_LONGEST, _MEMORY = 32 << 20, 256 << 20  # bytes of a footer, and what Arrow may make of one: of an honest one six times
 _CHILD = """
-import io, select, sys
-idle = float(sys.argv[1])
-sys.path[:] = sys.argv[2:]
+import contextlib, io, resource, select, sys
+idle, memory = float(sys.argv[1]), int(sys.argv[2])
+sys.path[:] = sys.argv[3:]
 import pyarrow.parquet as pq
 asked, answered = sys.stdin.buffer, sys.stdout.buffer
+with contextlib.suppress(OSError, ValueError), open("/proc/self/statm") as file:  # not every system says it
+    most = int(file.read().split()[0]) * resource.getpagesize() + memory
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
 while select.select([asked], [], [], idle)[0] and len(size := asked.read(8)) == 8:
     raw = asked.read(int.from_bytes(size, "little"))
     try:
         known = pq.read_metadata(io.BytesIO(raw))
+        pq.ParquetFile(io.BytesIO(raw), metadata=known).schema_arrow
         for number in range(known.num_row_groups):
             group = known.row_group(number)
             for place in range(group.num_columns):
@@ -77,8 +84,9 @@ class _Looker:
         """Whether the process is a new one: a fork has none of its own."""
         if self._process is not None and self._owner == os.getpid() and self._process.poll() is None:
             return False
-        words = [sys.executable, "-I", "-c", _CHILD, str(_IDLE), *filter(None, sys.path)]
+        words = [sys.executable, "-I", "-c", _CHILD, str(_IDLE), str(_MEMORY), *filter(None, sys.path)]
         kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
+        kept |= {"MALLOC_ARENA_MAX": "1"}  # more would count as memory before they hold anything
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=kept)
         self._owner = os.getpid()
@@ -108,6 +116,8 @@ _of_inputs, _of_tables = _Looker(), _Looker()  # no page waits for what a visito
 def metadata_of(file: Any, *, is_table: bool = False) -> pq.FileMetaData:
     """What the footer says, of which every column may be asked for; ArrowException or CoreError of one that is damaged.
 
+    CoreError of one that is too long, or takes too much memory, too.
+
     A reader is to be given this, and not to read the footer again. `is_table`: of a scan, and no input.
     """
     import pyarrow.parquet as pq
@@ -118,9 +128,10 @@ def metadata_of(file: Any, *, is_table: bool = False) -> pq.FileMetaData:
     length = int.from_bytes(end[:4], "little")
     if len(end) < _END or end[4:] != _MARK or length > size - _END - len(_MARK):
         raise refuse("parquet_damaged")
+    if length > _LONGEST:
+        raise refuse("parquet_footer_long", most=size_in_words(_LONGEST))
     file.seek(size - _END - length)
     alone = _MARK + file.read(length) + end
-    known = pq.read_metadata(io.BytesIO(alone))
     if not (_of_tables if is_table else _of_inputs).survives(alone):
         raise refuse("parquet_damaged")
-    return known
+    return pq.read_metadata(io.BytesIO(alone))

@@ -50,12 +50,12 @@ def rows_as_text(file: Any, start: int = 0, stop: int = 1 << 62) -> Iterator[tup
     """
     with _damage():
         table = pq.ParquetFile(file, metadata=metadata_of(file), pre_buffer=False)
-    columns = [field.name for field in table.schema_arrow if holds_text(field.type)]
+        columns = [field.name for field in table.schema_arrow if holds_text(field.type)]
     for number in range(table.metadata.num_row_groups if columns else 0):
         group = table.metadata.row_group(number)
         if group.num_rows and start <= (begin_of(group.column(0)) or 0) < stop:
-            leaves = list(_leaves(group, columns))
             with _damage():
+                leaves = list(_leaves(group, columns))
                 _refuse_large(file, leaves)
             yield number, cast(BinaryIO, _Lines(_lines_of_group(file, table, number, columns, leaves)))
 
@@ -88,8 +88,8 @@ def _lines_of_group(
 ) -> Iterator[bytes]:
     metadata = table.metadata.row_group(number)
     rows = min(_ROWS, _BATCH * metadata.num_rows // max(1, metadata.total_byte_size))
-    nested = [column.path_in_schema for column, is_nested in leaves if is_nested]
     with _damage():
+        nested = [column.path_in_schema for column, is_nested in leaves if is_nested]
         longest = _longest(file, table.metadata, number, [column for column, is_nested in leaves if not is_nested])
         rows = max(1, min(rows, _LARGEST // max(1, longest)))
         if nested:  # their values are places in a dictionary until it is known how much text they are

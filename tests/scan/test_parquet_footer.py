@@ -6,8 +6,10 @@ import io
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,11 +22,17 @@ from idcore.runs import table_sizes
 from tests.source_code import ROOT
 
 READ = """
-import io, sys
+import io, resource, sys
+import pyarrow.parquet
 from idcore.intake.intake import heads_of
 from idcore.runs import table_sizes
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print([problem.code for _, problem in heads_of(io.BytesIO(sys.stdin.buffer.read()), "a.parquet").failed])
+grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+print(grown >> 10, file=sys.stderr)  # MiB
 """
+SCHEMA, TEXT = b"\x48\x01s\x15%b\x00", b"\x15\x0c\x25\x02\x18\x01x\x00"  # elements of a schema: its root, and a column
+MANY = b"\xa0\xf7\x36"  # 900,000 of them, in seven bits a byte
 
 
 def written() -> bytes:
@@ -45,6 +53,53 @@ def test_a_histogram_that_does_not_fit_is_refused_and_the_process_lives() -> Non
     assert damaged != written()
     read = subprocess.run([sys.executable, "-c", READ], input=damaged, capture_output=True, cwd=ROOT, timeout=100)
     assert (read.returncode, read.stdout.strip()) == (0, b"['parquet_damaged']"), read.stderr[-300:]
+
+
+def with_footer(schema: bytes, groups: bytes) -> bytes:
+    """A Parquet file without pages: version 1, elements of a schema, no rows, row groups."""
+    footer = b"\x15\x02\x19" + schema + b"\x16\x00\x19" + groups + b"\x00"
+    return b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
+def many_columns() -> bytes:
+    """Row groups whose columns have three bytes each: Arrow makes 700 of each, twice what is measured here."""
+    columns = b"\x19\xfc" + MANY + b"\x26\x08\x00" * 900_000
+    return with_footer(b"\x2c" + SCHEMA % b"\x02" + TEXT, b"\x1c" + columns + b"\x16\x00\x16\x00\x00")
+
+
+def wide_schema() -> bytes:
+    """A schema of columns that no row group has: Arrow makes more than a kilobyte of each."""
+    return with_footer(b"\xfc" + b"\xa1\xf7\x36" + SCHEMA % (b"\xc0\xee\x6d") + TEXT * 900_000, b"\x0c")
+
+
+@pytest.mark.parametrize("made", [many_columns, wide_schema])
+def test_a_footer_that_becomes_much_memory_is_refused_before_it_does(made: Callable[[], bytes]) -> None:
+    """One of 8 MB took 1.8 GB of the console, as a zip file of 8 KB; a zip file of 64 KB would have taken all."""
+    raw = made()
+    packed = io.BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("a.parquet", raw)
+    read = subprocess.run([sys.executable, "-c", READ], input=packed.getvalue(), capture_output=True, cwd=ROOT)
+    assert (read.returncode, read.stdout.strip()) == (0, b"['parquet_damaged']"), read.stderr[-300:]
+    assert int(read.stderr.split()[-1]) < 200, "MiB"
+
+
+def test_a_footer_that_is_longer_than_any_is_refused_unread() -> None:
+    raw = b"PAR1" + bytes(33 << 20) + (33 << 20).to_bytes(4, "little") + b"PAR1"
+    (_, problem), *_ = heads_of(io.BytesIO(raw), "a.parquet").failed
+    assert problem.code == "parquet_footer_long" and problem.values == {"most": "32.0 MiB"}
+
+
+@pytest.mark.parametrize("new", [b"\x07elemend", b"\x07elemen\xff"])
+def test_a_column_that_the_schema_does_not_have_is_damage_of_the_file(new: bytes) -> None:
+    """It was a mistake of ours: the page had no sentence, and the scan of a folder ended with its one such file."""
+    raw = io.BytesIO()
+    pq.write_table(pa.table({"list": pa.array([["AC110001473C7D4991AD336AEA5703E0"]] * 9)}), raw)
+    before, _, behind = raw.getvalue().rpartition(b"ARROW:schema")[0].rpartition(b"\x07element")
+    damaged = raw.getvalue().replace(before + b"\x07element" + behind, before + new + behind)
+    assert damaged != raw.getvalue()
+    read = heads_of(io.BytesIO(damaged), "a.parquet")
+    assert [problem.code for _, problem in (*read.failed, *read.partly)] == ["parquet_damaged"]
 
 
 @pytest.mark.parametrize("cut", [0, 1, 7, 8, 11, 12])

@@ -2203,6 +2203,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.table_damaged": "the table {table} of the scan {name} is damaged",
     "error.parquet_large": "rows or pages of the Parquet file are more than {most} of text: write it again with smaller ones",
     "error.parquet_damaged": "the Parquet file is damaged",
+    "error.parquet_footer_long": "the footer of the Parquet file is longer than {most}: write it again with fewer row groups",
     "error.run_damaged": "the scan {name} is damaged: what it says of itself cannot be read",
     "error.limit_scans_of_one": "{held} of your scans run or wait, and a visitor may have {most}; wait until one has ended, or cancel one",
     "error.limit_calls_at_once": "{held} of your calls are on their way, and a visitor may have {most}; wait for an answer, and read it",

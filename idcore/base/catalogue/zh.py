@@ -2150,6 +2150,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.table_damaged": "扫描 {name} 的表 {table} 已损坏",
     "error.parquet_large": "Parquet 文件的行或页解压后超过 {most} 文本：请以更小的行或页重新写出",
     "error.parquet_damaged": "该 Parquet 文件已损坏",
+    "error.parquet_footer_long": "Parquet 文件的页脚超过 {most}：请以更少的行组重新写出",
     "error.run_damaged": "扫描 {name} 已损坏：它的自述文件无法读取",
     "error.limit_scans_of_one": "本次访问已有 {held} 次扫描正在运行或排队，每位访问者最多 {most} 次；请等待其中一个结束，或取消一个",
     "error.limit_calls_at_once": "您有 {held} 个调用正在进行，每位访问者最多 {most} 个；请等待并读取结果",
