@@ -58,6 +58,10 @@ class Problem(Exception):
         self.status, self.body, self.seconds = status, body, seconds
 
 
+class Longer(Exception):
+    """A call where everybody is served takes longer than a moment: it is made anew in a thread, and counts there."""
+
+
 class OwnLimit:
     """So many places of each person; who wants one more waits for it."""
 
@@ -160,12 +164,16 @@ def counted(name: str, caller: Caller, door: str) -> Iterator[None]:
     try:
         _take(caller)
         yield
+    except Longer:
+        outcome = ""
+        raise
     except Exception as error:
         outcome = coded(error).code if isinstance(error, CoreError | OSError) else "call_failed"
         raise
     finally:
-        metrics.count("operations", operation=name, outcome=_label(outcome))
-        audit.note("operation", caller.who, operation=name, door=door, outcome=outcome)
+        if outcome:
+            metrics.count("operations", operation=name, outcome=_label(outcome))
+            audit.note("operation", caller.who, operation=name, door=door, outcome=outcome)
 
 
 def count_request(body: bytes, caller: Caller) -> None:

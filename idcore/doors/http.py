@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,6 +23,7 @@ from idcore.doors import openapi
 from idcore.doors.calls import (
     CallLimit,
     InFlight,
+    Longer,
     OwnLimit,
     Problem,
     asking_again,
@@ -168,9 +169,11 @@ class Api:
         if LINES in header_of(headers, b"accept"):
             return await self._lines(operation, given, caller, cursor, _words(scope), line)
         most = limit_of(asked)
+        answer = b""
         if operation.alone and len(body) <= SHORT:  # a thread would take longer than the answer
-            answer = _part(operation, given, caller, cursor, most)
-        else:
+            with suppress(Longer):
+                answer = _part(operation, given, replace(caller, before_long=_longer), cursor, most)
+        if not answer:
             caller = replace(caller, gone=line.is_gone)
             answer = await line.while_there(self._room.run(caller, _part, operation, given, caller, cursor, most))
         return Response(answer, headers=NOT_KEPT, media_type="application/json")
@@ -196,6 +199,10 @@ class Api:
                 yield piece
 
         return StreamingResponse(streamed(), headers=NOT_KEPT, media_type=LINES)
+
+
+def _longer() -> None:
+    raise Longer
 
 
 def _part(operation: Operation, given: Mapping[str, Any], caller: Caller, cursor: str | None, most: int) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -128,15 +128,20 @@ def describe(
 
 
 class Seeds:
-    """The search for the start of a C++ process, loaded when an id asks for it: it needs numpy, a decode does not."""
+    """The search for the start of a C++ process, loaded when an id asks for it: it needs numpy, a decode does not.
 
-    def __init__(self, every: bool = False) -> None:
+    `before` is called before a search, which takes a while: what it raises ends the work.
+    """
+
+    def __init__(self, every: bool = False, before: Callable[[], object] = bool) -> None:
+        self._before = before
         self._search: SeedSearch | None = None
         self._is_there = True
         self.makers = frozenset({"cpp", "cpp_or_lua", "dotnet_uuid"} if every else {"cpp_or_lua"})
 
     def start(self, loader: int, sent_second: int) -> int | None:
         """As SeedSearch.start; None without numpy."""
+        self._before()
         if self._search is None and self._is_there:
             try:
                 from idcore.ids.seeds import SeedSearch

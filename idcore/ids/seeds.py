@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -102,8 +102,17 @@ class Search(Protocol):
         """The second in which the process of an id started, if its loader shows it."""
 
 
+@lru_cache(maxsize=64)
+def _of_day(day: int) -> np.ndarray:
+    """The first rand() of a process that started in each second of a day since 1970, in 350 KB."""
+    return first_rand(np.arange(day * _DAY, (day + 1) * _DAY)).astype(np.int32)
+
+
 class SeedSearch:
-    """Starts of processes, looked for once a loader and day, and for so many loaders only: a month takes 0.3 s."""
+    """Starts of processes, looked for once a loader and day, and for so many loaders only.
+
+    The first look at a month takes 0.3 s.
+    """
 
     makers = frozenset({"cpp", "cpp_or_lua"})
 
@@ -117,7 +126,7 @@ class SeedSearch:
         if key not in self._known:
             if len(self._known) >= self._most or not 0 < loader <= PERIOD:
                 return None
-            until = (key[1] + 1) * _DAY
-            starts = starts_of(np.array([loader]), np.array([until - self._days * _DAY]), np.array([until]))
-            self._known[key] = starts.get(0)
+            days = range(min(key[1], PERIOD // _DAY - 1), max(-1, key[1] - self._days), -1)
+            found = ((day, np.flatnonzero(_of_day(day) == loader)) for day in days)
+            self._known[key] = next((day * _DAY + int(seconds[-1]) for day, seconds in found if len(seconds)), None)
         return self._known[key]

@@ -139,7 +139,8 @@ class Caller:
     """Who asks. Both functions give the roles of the moment: `later` is for work whose turn comes later.
 
     The end of a log-in ends what `now` gives, and not what was begun. `counted` is whom limits count: the log-in, else
-    the session. `gone` is whether they have hung up.
+    the session. `gone` is whether they have hung up. `before_long` is called before work of more than a moment that no
+    file and no cluster makes long: what it raises ends the call.
     """
 
     now: Callable[[], Visitor]
@@ -148,6 +149,7 @@ class Caller:
     ground: Ground
     counted: str = ""
     gone: Callable[[], bool] = bool
+    before_long: Callable[[], object] = bool
 
     def __post_init__(self) -> None:
         if not self.counted:

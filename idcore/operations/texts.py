@@ -53,7 +53,7 @@ def _read(text: str, asked: CallArguments, caller: Caller) -> tuple[Intake, Cloc
 
 def _decode(asked: CallArguments, caller: Caller) -> Result:
     text_intake, clock = _read(asked["text"], asked, caller)
-    rows = intake.rows_of(text_intake, clock, Seeds())
+    rows = intake.rows_of(text_intake, clock, Seeds(before=caller.before_long))
     items = (item_of(row, asked.words) for row in rows)
     head = {"ids": len(text_intake.found), "rejected": len(text_intake.refused), "traces": list(text_intake.traces)}
     return Result(items, head, len(text_intake.items))
@@ -62,7 +62,7 @@ def _decode(asked: CallArguments, caller: Caller) -> Result:
 def _explain(asked: CallArguments, caller: Caller) -> Result:
     words = asked.words
     text_intake, clock = _read(asked["text"], asked, caller)
-    rows = intake.rows_of(text_intake, clock, Seeds())
+    rows = intake.rows_of(text_intake, clock, Seeds(before=caller.before_long))
     items = (
         item_of(row, words) | {"fields": _fields(one, words)} for one, row in zip(text_intake.items, rows, strict=True)
     )

@@ -2,9 +2,13 @@
 
 import json
 import sys
+import threading
 
 import pytest
 
+from idcore.ids import seeds
+from idcore.ids.seeds import SeedSearch
+from idcore.policy import audit
 from idcore.server.front_door import FrontDoor
 from idcore.server.login_cookie import LoginCookie
 from idcore.server.logins import Entrance, LogIns
@@ -45,3 +49,26 @@ def test_a_call_of_decode_is_few_calls_of_functions(tmp_path, monkeypatch):
     assert [one["status"] for one in answers[::2]] == [200] * 4
     assert json.loads(answers[-1]["body"])["items"][0]["host"] == "172.17.0.1"
     assert len(seen) <= MOST, seen
+
+
+def test_no_call_looks_for_the_start_of_a_process_where_everybody_is_served(door, monkeypatch):
+    """Sixteen IDs in 527 bytes took 3.4 s of the event loop: four connections, and no page of anybody opened."""
+    found, counts = [], []
+    search = SeedSearch.start
+    monkeypatch.setattr(SeedSearch, "start", lambda *given: found.append(threading.current_thread()) or search(*given))
+    monkeypatch.setattr(audit, "note", lambda *given, **values: counts.append(values))
+    ids = [f"7F0000010BB9{number:08X}10B918B4AAC2" for number in range(1, 17)]
+    for operation in ("decode", "explain_line"):
+        begun, counted = len(found), len(counts)
+        assert [one["text"] for one in door.call(operation, text=" ".join(ids))["items"]] == ids
+        assert len(found) - begun == len(ids) and all("AnyIO" in one.name for one in found)
+        assert [one["outcome"] for one in counts[counted:]] == ["done"]
+
+
+def test_one_look_at_a_month_is_for_all_its_processes(monkeypatch):
+    seconds, first = [], seeds.first_rand
+    monkeypatch.setattr(seeds, "first_rand", lambda some: seconds.append(len(some)) or first(some))
+    seeds._of_day.cache_clear()
+    some = SeedSearch()
+    assert [some.start(loader, 1_795_000_000) for loader in range(1, 17)] == [None] * 16
+    assert sum(seconds) == 31 * 86_400
