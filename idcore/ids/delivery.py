@@ -581,7 +581,7 @@ def _clauses(part: str, places: Sequence[int]) -> list[_Clause]:
         values.setdefault(name, set()).add(value)
     is_list = not any(name for text in (part[places[0] : begins[1]], *texts[1:-1]) for name in _fields(text))
     own = part[: places[0]] + (texts[-1] if is_list else "")
-    shared = {name: value for name, value in _fields(own).items() if len(values[name]) == 1}
+    shared = {name: value for name, value in _fields(own).items() if len(values.get(name, {value})) == 1}
     said = [
         clause_of(text[max(0, at - begin - _NEAR) : at - begin + _NEAR])
         for text, begin, at in zip(texts, begins, places, strict=True)

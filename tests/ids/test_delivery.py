@@ -199,6 +199,28 @@ def test_several_messages_of_one_line_each_have_their_own_try() -> None:
     assert found == [(ID, "failed", 0, "g"), (other, "failed", 5, "g")]
 
 
+@pytest.mark.parametrize(
+    ("line", "event", "field", "value"),
+    [
+        ("消费失败 主题：orders，消息：{}，{}", "failed", "topic", "orders"),
+        ("消费者组：g1 消费成功 {} {}", "acked", "group", "g1"),
+        ("ERROR consume failed Topic[orders] RetryTimes[3] {}, {}", "failed", "tries", 3),
+        ('consume failed topic:{{ name: "orders" }} {}, {}', "failed", "topic", "orders"),
+    ],
+)
+def test_a_field_without_the_usual_signs_is_of_all_messages_of_its_line(
+    line: str, event: str, field: str, value: str | int
+) -> None:
+    """It was a KeyError: one such line, and neither its text was decoded nor the scan of its folder done."""
+    other = "0A141E28126418B4AAC26531F6590020"
+    found = [one for one in deliveries([line.format(ID, other)]) if one.event == event]
+    assert [(one.msg_id, getattr(one, field)) for one in found] == [(ID, value), (other, value)]
+    look = DeliveryLook(whole=True)
+    look.take("app.log", 0, line.format(ID, other).encode())
+    look.end()
+    assert [one.delivery.msg_id for one in look.told] == [one.msg_id for one in deliveries([line.format(ID, other)])]
+
+
 def test_an_acknowledgement_of_a_grpc_client_has_its_receipt_and_its_code() -> None:
     entry = f'entries:{{message_id:"{CLIENT}" receipt_handle:"{HANDLE}"'
     text = (
