@@ -14,6 +14,7 @@ from idcore.base.errors import CoreError
 from idcore.base.plain_json import MOST_VALUES
 from idcore.rocketmq.store.config import (
     LARGEST,
+    MOST_GROUPS,
     BrokerConfig,
     Expression,
     GroupSettings,
@@ -116,6 +117,35 @@ def test_numbers_that_no_broker_can_hold_are_damage_in_the_table_of_pop_too(tmp_
     raw = f'{{"table":{{"T@G":{{{row}}}}}}}'.encode()
     found = config(written(tmp_path, consumerOffset=OFFSETS, consumerOrderInfo=raw))
     assert found.offsets and not found.handed_out and codes(found) == ["config_lost"]
+
+
+LONG, MANY = "G" * 1_001, range(MOST_GROUPS + 1)
+FILTER = {"expressionType": "SQL92", "expression": "a=1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "held"),
+    [
+        ("consumerOffset", {"offsetTable": {f"T@{LONG}": {"0": 1}}}),
+        ("consumerOffset", {"offsetTable": {f"T@g{number}": {"0": 1} for number in MANY}}),
+        ("consumerOffset", {"offsetTable": {f"T@g{number}@broadcast": {"0": 1} for number in MANY}}),
+        ("consumerOrderInfo", {"table": {f"T@{LONG}": {"0": {"o": [1]}}}}),
+        ("consumerOrderInfo", {"table": {f"T@g{number}": {"0": {"o": [1]}} for number in MANY}}),
+        ("consumerFilter", {"filterDataByTopic": {"T": {"groupFilterData": {LONG: FILTER}}}}),
+        ("consumerFilter", {"filterDataByTopic": {"T": {"groupFilterData": {f"g{at}": FILTER for at in MANY}}}}),
+        (
+            "consumerFilter",
+            {"filterDataByTopic": {"T": {"groupFilterData": {"g": FILTER | {"expression": "a" * 70_000}}}}},
+        ),
+        ("subscriptionGroup", {"subscriptionGroupTable": {LONG: {}}}),
+        ("topics", {"topicConfigTable": {LONG: {"perm": 6, "readQueueNums": 1}}}),
+    ],
+)
+def test_names_and_groups_without_a_bound_are_damage(tmp_path: Path, name: str, held: Any) -> None:
+    """Each message that is looked up repeats them: of a file of 3 MB a look-up of 50 made an answer of 3 GB."""
+    found = config(written(tmp_path, **({"consumerOffset": OFFSETS} | {name: held})))
+    assert codes(found)[0] == "config_lost" and found.notes[0].values["name"] == f"{name}.json"
+    assert found.groups_of("T") <= {"G"}
 
 
 def test_what_is_missing_or_too_large_is_said_and_the_rest_goes_on(tmp_path: Path) -> None:

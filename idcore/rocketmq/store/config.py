@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +27,8 @@ from idcore.rocketmq.store.rocksdb import has_data, is_database, written_ms
 
 T = TypeVar("T")
 LARGEST = 32 << 20
+# Each message that is looked up has a row for each group of its topic. A broker takes names of 255 characters.
+MOST_GROUPS, LONGEST_NAME, LONGEST_FILTER = 5_000, 1_000, 1 << 16
 # What is missing of these is said by the store folder.
 _ROCKSDB_OF_MESSAGES = ("rocksdbstore", "consumequeue_rocksdb", "consumequeue")
 _READABLE = 4  # PermName.PERM_READ
@@ -405,7 +408,22 @@ def _queue(key: str) -> int:
 
 def _pair(key: str) -> tuple[str, str]:
     topic, _, group = key.partition("@")
-    return encodable(topic), encodable(group)
+    return _name(topic), _name(group)
+
+
+def _name(text: str) -> str:
+    """That of a topic or a group; ValueError of one that no broker takes."""
+    if len(text) > LONGEST_NAME:
+        raise ValueError(f"a name of {len(text):,} characters")
+    return encodable(text)
+
+
+def _few(*tables: Mapping[tuple[str, str], T]) -> None:
+    """ValueError where a topic has more groups than are listed for a message."""
+    for table in tables:
+        groups = Counter(topic for topic, _ in table)
+        if groups and (most := max(groups.values())) > MOST_GROUPS:
+            raise ValueError(f"{most:,} groups of one topic")
 
 
 def _offsets(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
@@ -419,6 +437,7 @@ def _offsets(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
         topic, group = _pair(key)
         table = broadcast if group.endswith(_BROADCAST) else plain
         table[topic, group.removesuffix(_BROADCAST)] = _numbers(as_object(queues))
+    _few(plain, broadcast)
     return plain, broadcast
 
 
@@ -438,6 +457,7 @@ def _handed_out(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
             if type(taken) is int and type(held) is int and is_time(taken + held):
                 times[_queue(queue)] = taken + held
         handed_out[_pair(key)], again[_pair(key)] = ends, times
+    _few(handed_out)
     return handed_out, again
 
 
@@ -449,9 +469,10 @@ def _expressions(values: dict[str, Any]) -> Mapping[tuple[str, str], Expression]
             kind, text = as_object(row).get("expressionType"), row.get("expression")
             since = row.get("clientVersion")
             if isinstance(kind, str) and isinstance(text, str):
-                expressions[encodable(topic), encodable(group)] = Expression(
-                    kind, text, since if type(since) is int else 0
-                )
+                if len(text) > LONGEST_FILTER:
+                    raise ValueError(f"a filter of {len(text):,} characters")
+                expressions[_name(topic), _name(group)] = Expression(kind, text, since if type(since) is int else 0)
+    _few(expressions)
     return expressions
 
 
@@ -459,7 +480,7 @@ def _groups(values: dict[str, Any]) -> Mapping[str, GroupSettings]:
     groups = {}
     for name, row in _table(values, "subscriptionGroupTable").items():
         queues = as_object(row).get("retryQueueNums")
-        groups[encodable(name)] = GroupSettings(
+        groups[_name(name)] = GroupSettings(
             row.get("consumeEnable") is not False,
             row.get("consumeBroadcastEnable") is not False,
             _table(row, "attributes").get(_BOUND),
@@ -473,5 +494,5 @@ def _topics(values: dict[str, Any]) -> Mapping[str, TopicSettings]:
     for name, row in _table(values, "topicConfigTable").items():
         perm, queues = as_object(row).get("perm"), row.get("readQueueNums")
         readable = type(perm) is not int or bool(perm & _READABLE)
-        topics[encodable(name)] = TopicSettings(readable, queues if type(queues) is int else _ALL_QUEUES)
+        topics[_name(name)] = TopicSettings(readable, queues if type(queues) is int else _ALL_QUEUES)
     return topics
