@@ -21,6 +21,7 @@ from idcore.ids.dating import dates_of
 from idcore.intake import intake
 from idcore.presentation import intake_texts
 from idcore.simulate import example
+from idcore.sources.unpack import _Members
 
 pytestmark = pytest.mark.quick
 
@@ -238,3 +239,29 @@ def test_files_of_one_name_are_told_apart() -> None:
         file.name = name  # type: ignore[attr-defined]
     named = [source.name for source in intake.sources_of_input("", files)]
     assert named == ["app.log.gz", "app (2).log.gz", "app (2) (2).log.gz", "app (3).log.gz"]
+
+
+class Piece(bytes):
+    """Bytes that may not be put behind many others one by one: each time all of them would be copied."""
+
+    def __radd__(self, before: bytes) -> bytes:
+        assert isinstance(before, bytearray) or len(before) < 1 << 11, "copied"
+        return NotImplemented if isinstance(before, bytearray) else before + bytes(self)
+
+
+@pytest.mark.parametrize("head", [b"PAR1" + bytes(9_000), b"some text " * 900])
+def test_a_stream_that_gives_a_byte_at_a_time_is_not_copied_for_each(
+    head: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A packed file of 69 KB, 60 MB of zeros and 500 members of a byte, kept a page busy for minutes."""
+    read, sizes = _Members.read, list[int]()
+
+    def piece(self: _Members, size: int = -1) -> Piece:
+        sizes.append(size)
+        return Piece(read(self, size))
+
+    monkeypatch.setattr(_Members, "read", piece)
+    packed = b"".join(gzip.compress(part) for part in (head, *[b"a"] * 50))
+    heads = intake.heads_of(io.BytesIO(packed), "a.gz")
+    assert [text for _, text in heads.texts] == ([] if head[:4] == b"PAR1" else [head.decode() + "a" * 50])
+    assert len(sizes) > 50 and max(sizes) <= 1 << 20

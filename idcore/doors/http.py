@@ -287,7 +287,7 @@ async def _body(receive: Receive, scope: Scope) -> bytes:
     said = header_of(scope["headers"], b"content-length", "0")
     if said.isdecimal() and int(said[:18]) > most:
         raise limits.limit_error("call_bytes", int(said[:18]))
-    body = b""
+    body = bytearray()  # of bytes each further byte would copy all before it, where everybody is served
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
@@ -296,7 +296,7 @@ async def _body(receive: Receive, scope: Scope) -> bytes:
         if len(body) > most:
             raise limits.limit_error("call_bytes", len(body))
         if not message.get("more_body"):
-            return body
+            return bytes(body)
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -399,13 +399,13 @@ def _unpacked(file: BinaryIO, name: str, limit: int) -> SourceHead:
         if text.stream is None or text.error is not None:
             heads.failed.append((label, text.error or refuse("no_file")))
             continue
-        raw = b""
+        raw = bytearray()  # a stream may give a byte at a time
         try:
             while len(raw) <= left and (piece := text.stream.read(min(PIECE, left + 1 - len(raw)))):
                 raw += piece
         except READ_ERRORS as error:
             (heads.partly if raw else heads.failed).append((label, coded(error)))
-        heads.texts.append((label, text_of(raw[:left], text.kind)))
+        heads.texts.append((label, text_of(bytes(raw[:left]), text.kind)))
         heads.more = len(raw) > left
         left -= min(left, len(raw))
         if heads.more or not left:

@@ -179,12 +179,12 @@ def _texts_of_parquet(file: BinaryIO, unpacked: Unpacked, start: int, stop: int)
 
 
 def _rows_of_parquet(source: BinaryIO) -> Iterator[BinaryIO]:
-    held = source.read(_HELD + 1)
-    while len(held) <= _HELD and (more := source.read(_HELD + 1 - len(held))):
-        held += more
-    if len(held) > _HELD:
+    held = io.BytesIO()  # a stream may give a byte at a time: of bytes each would copy all before it
+    while held.tell() <= _HELD and (more := source.read(_PIECE)):
+        held.write(more)
+    if held.tell() > _HELD:
         raise refuse("parquet_in_archive")
-    return (rows for _, rows in rows_as_text(io.BytesIO(held)))
+    return (rows for _, rows in rows_as_text(held))
 
 
 def _is_tar(head: bytes) -> bool:

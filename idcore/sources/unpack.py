@@ -19,6 +19,7 @@ from idcore.sources.packings import ISAL_ERROR, PACKED
 
 _RAW = 1 << 16
 _PIECE = 1 << 14  # unpacked at once: a damaged file loses no more than this before the damage
+_LARGEST = 1 << 20  # asked of an unpacker at once: one makes room for all of it, also for a member of one byte
 READ_ERRORS = (
     OSError,
     EOFError,
@@ -85,7 +86,7 @@ class _Members(ByteStream):
         self.member: Any = None
 
     def read(self, size: int = -1) -> bytes:
-        most = _PIECE if size < 0 else size
+        most = _PIECE if size < 0 else min(size, _LARGEST)
         while True:
             ended = False
             if self.member is None or self.member.eof:
@@ -149,10 +150,10 @@ def opened(stream: BinaryIO, packing: str) -> BinaryIO:
 
 def read_exactly(stream: BinaryIO, size: int) -> bytes:
     """So many bytes, or fewer at the end of the stream."""
-    data = b""
+    data = bytearray()
     while len(data) < size and (more := stream.read(size - len(data))):
         data += more
-    return data
+    return bytes(data)
 
 
 def reader(stream: BinaryIO) -> Read:

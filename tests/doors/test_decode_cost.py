@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from idcore.doors.http import _body
 from idcore.ids import seeds
 from idcore.ids.seeds import SeedSearch
 from idcore.policy import audit
@@ -72,3 +73,19 @@ def test_one_look_at_a_month_is_for_all_its_processes(monkeypatch):
     some = SeedSearch()
     assert [some.start(loader, 1_795_000_000) for loader in range(1, 17)] == [None] * 16
     assert sum(seconds) == 31 * 86_400
+
+
+class Piece(bytes):
+    def __radd__(self, before):
+        assert not isinstance(before, bytes), "all before it is copied"
+        return NotImplemented
+
+
+def test_a_call_that_comes_byte_by_byte_is_not_copied_for_each():
+    """Of 4 MB, 20,000 bytes that came alone took 8.5 s of the event loop."""
+    left = [Piece(b"a")] * 5
+
+    async def receive():
+        return {"type": "http.request", "body": left.pop(), "more_body": bool(left)}
+
+    assert apart(lambda: _body(receive, {"headers": []})) == b"aaaaa"
