@@ -56,7 +56,12 @@ def test_no_call_looks_for_the_start_of_a_process_where_everybody_is_served(door
     """Sixteen IDs in 527 bytes took 3.4 s of the event loop: four connections, and no page of anybody opened."""
     found, counts = [], []
     search = SeedSearch.start
-    monkeypatch.setattr(SeedSearch, "start", lambda *given: found.append(threading.current_thread()) or search(*given))
+
+    def start(*given):
+        found.append(threading.current_thread())
+        return search(*given)
+
+    monkeypatch.setattr(SeedSearch, "start", start)
     monkeypatch.setattr(audit, "note", lambda *given, **values: counts.append(values))
     ids = [f"7F0000010BB9{number:08X}10B918B4AAC2" for number in range(1, 17)]
     for operation in ("decode", "explain_line"):
@@ -68,7 +73,12 @@ def test_no_call_looks_for_the_start_of_a_process_where_everybody_is_served(door
 
 def test_one_look_at_a_month_is_for_all_its_processes(monkeypatch):
     seconds, first = [], seeds.first_rand
-    monkeypatch.setattr(seeds, "first_rand", lambda some: seconds.append(len(some)) or first(some))
+
+    def counted(some):
+        seconds.append(len(some))
+        return first(some)
+
+    monkeypatch.setattr(seeds, "first_rand", counted)
     seeds._of_day.cache_clear()
     some = SeedSearch()
     assert [some.start(loader, 1_795_000_000) for loader in range(1, 17)] == [None] * 16
