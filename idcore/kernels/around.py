@@ -12,7 +12,7 @@ from idcore.ids.records import REACH
 
 from . import signs
 from .dates import may_have_time
-from .stamps import names_only_day
+from .stamps import may_be_day_of, names_only_day
 from .vector import load_8, newline_mask_64, trailing_zeros
 
 U = np.uint64
@@ -141,3 +141,26 @@ def may_have_record(text, origin, begin, end, near):
     before = may_be_before(text, origin, begin, low, near)
     near[CHECKED] = end + 1  # this line has no time, or names no year
     return before or may_be_behind(text, origin, end + 1, end + REACH, near)
+
+
+@numba.njit(cache=True, nogil=True)
+def may_have_day(text, origin, begin, end, elapsed, near):
+    """Whether a line around that from `begin` to `end` may name a day without a year that an id proves."""
+    low = max(begin - REACH, origin, 0)
+    at = begin
+    while at > low:
+        line = begin_of_line(text, at - 1 - origin, low - origin) + origin
+        if line < low:
+            break
+        if may_be_day_of(text + U(line - origin), text + U(at - 1 - origin), elapsed):
+            return True
+        at = line
+    at, high = end + 1, end + REACH
+    while at < near[STOP]:
+        stop = end_of_line(text, at - origin, min(near[STOP], high + 1) - origin) + origin
+        if stop > high:
+            return False
+        if may_be_day_of(text + U(at - origin), text + U(stop - origin), elapsed):
+            return True
+        at = stop + 1
+    return False

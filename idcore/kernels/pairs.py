@@ -9,7 +9,7 @@ import numpy as np
 
 from idcore.kernels.paired_offsets import MOST_SLOTS, OFFSET_BITS
 
-from .around import TIMES, YEARS, may_have_record
+from .around import TIMES, YEARS, may_have_day, may_have_record
 from .clients import date_client
 from .dates import (
     ASSUMED,
@@ -64,7 +64,7 @@ from .find import (
     is_early,
     is_offset,
 )
-from .stamps import NO_YEAR, may_be_day_of, moment_of_day, moment_of_stamp, only_stamp
+from .stamps import NO_YEAR, may_be_day_of, moment_of_day, moment_of_stamp, only_stamp, opens_line
 from .vector import borrowed, load_8
 
 U = np.uint64
@@ -72,7 +72,7 @@ U = np.uint64
 
 # Columns of Dating.others; months count from FIRST_MONTH.
 OTHER_ROW, OTHER_MONTH, OTHER_MS, OTHER_AHEAD, OTHER_BORN, OTHER_NAMES_DAY, OTHER_FROM, OTHER_COLUMNS = range(8)
-A_DAY, STORED = 1, 2  # of OTHER_NAMES_DAY: a day without a year, a store time alone
+A_DAY, STORED, UNPROVED = 1, 2, 3  # of OTHER_NAMES_DAY: a day without a year, a store time alone; a day of no id
 
 
 LEFT, IS_SETTLED = range(2)  # of Dating.left
@@ -359,9 +359,12 @@ def settled_or_open(text, origin, row, line, found, dating, ids):
         if last - first > 1 and has_messages(found, first, last):
             return line, no_day, True
         stamped, names_day = stamped_line(p, q, line, known, dating)
-        if names_day != 0:
-            return stamped, names_day, may_have_record(text, origin, begin, end, dating.near[YEARS])
-        return stamped, no_day, stamped.moment < 0
+        if names_day == 0:
+            return stamped, no_day, stamped.moment < 0
+        is_open = may_have_record(text, origin, begin, end, dating.near[YEARS])
+        if names_day == UNPROVED and not is_open:
+            return stamped, no_day, may_have_day(text, origin, begin, end, known, dating.near[YEARS])
+        return stamped, names_day, is_open
     behind = p + U(dating.seen[SEEN_AT] + 19)
     is_proved_first = is_any_proved(line, known, dating)
     is_open = not is_proved_first and (
@@ -379,10 +382,13 @@ def settled_or_open(text, origin, row, line, found, dating, ids):
 
 @numba.njit(cache=True, nogil=True)
 def stamped_line(begin, end, line, known, dating):
-    """The one time of a line in another style, if an id proves it, and whether it names only its day; else `line`."""
+    """The one time of a line in another style, if an id proves it or it opens the line; else `line`. Also whether it
+    names only its day, and UNPROVED if that is of none of the ids."""
     stamp = only_stamp(begin, end, known)
     if stamp.stop == U(0):
         return line, np.int64(0)
+    if stamp.year == NO_YEAR and stamp.month != 0 and not may_be_day_of(begin, end, known):
+        return line, np.int64(UNPROVED)
     for is_swapped in range(2 if stamp.is_open else 1):
         if stamp.year == NO_YEAR and stamp.month != 0:
             month, day = (stamp.day, stamp.month) if is_swapped else (stamp.month, stamp.day)
@@ -392,7 +398,7 @@ def stamped_line(begin, end, line, known, dating):
             continue
         moment = moment_of_stamp(stamp, is_swapped, dating.calendar)
         other = line_at(NOT_THERE, moment, stamp.ahead, dating.calendar, dating.seen) if moment >= 0 else line
-        if other.moment >= 0 and is_any_proved(other, known, dating):
+        if other.moment >= 0 and (is_any_proved(other, known, dating) or opens_line(stamp, begin, end)):
             return other, np.int64(0)
     return line, np.int64(0)
 

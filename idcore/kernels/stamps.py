@@ -23,6 +23,7 @@ from .dates import (
     MINUTE,
     NO_ZONE,
     NOT_THERE,
+    OPEN_ROUND,
     PREFIX_EARLY,
     PREFIX_SOON,
     SLACK,
@@ -427,6 +428,23 @@ def may_be_day_of(begin, end, elapsed):
         if stamp.year == NO_YEAR and (stamp.ms - one - DAY_EARLY) % DAY <= DAY_LATE - DAY_EARLY:
             return True
     return False
+
+
+@numba.njit(cache=True, nogil=True)
+def opens_line(stamp, begin, end):
+    """Whether a stamp with a year is the time of its line even if no id proves it: only `[` and blanks are in front, or
+    what an access log has there (`- [`)."""
+    if stamp.year == NO_YEAR or stamp.is_open or digits_at(stamp.place, end) > 8:
+        return False
+    if stamp.stop < end and load_8(stamp.stop) == OPEN_ROUND:
+        return False  # `(Timestamp)`
+    at = stamp.place
+    if at >= begin + U(3) and load_8(at - U(1)) == signs.BRACKET and load_8(at - U(2)) == signs.SPACE:
+        if load_8(at - U(3)) == signs.HYPHEN:
+            return True
+    while at > begin and (load_8(at - U(1)) == signs.SPACE or load_8(at - U(1)) == signs.BRACKET):
+        at -= U(1)
+    return at == begin
 
 
 @numba.njit(cache=True, nogil=True)
