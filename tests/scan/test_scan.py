@@ -82,30 +82,32 @@ def test_times_of_other_styles_equal_the_twin(first: int, on_disk: Write) -> Non
             assert differences(scan(path, zone=zone), expect(path, log.data, zone)) == [], (log.name, zone)
 
 
-@pytest.mark.parametrize(
-    "style",
-    [
-        "%b %d %H:%M:%S host app[12]: %H:%M:%S.123 [main]",
-        "I%m%d %H:%M:%S.123456 12 a.cc:1]",
-        "%m-%d %H:%M:%S.123",
-        '10.0.0.9 - - [%d/%b/%Y:%H:%M:%S +0000] "GET /x HTTP/1.1" 200',
-        "%a %b %d %H:%M:%S UTC %Y",
-        "%d-%b-%Y %H:%M:%S.123",
-        "%d.%m.%Y %H:%M:%S",
-        "%b %d, %Y %I:%M:%S %p com.x.Y send",
-        "%Y%m%d %H:%M:%S.123",
-        "%Y%m%d%H%M%S",
-        '{"ts":%s.123,"level":"info"}',
-        "%H:%M:%S.123 [http-nio-8080-exec-1]",
-        "app-1  | %H:%M:%S.123 INFO",
-    ],
-)
+# Styles of most logs, and whether Python is asked where no ID proves them.
+USUAL_STYLES = {
+    "%b %d %H:%M:%S host app[12]: %H:%M:%S.123 [main]": False,
+    "I%m%d %H:%M:%S.123456 12 a.cc:1]": False,
+    "%m-%d %H:%M:%S.123": False,
+    '10.0.0.9 - - [%d/%b/%Y:%H:%M:%S +0000] "GET /x HTTP/1.1" 200': False,
+    "%a %b %d %H:%M:%S UTC %Y": False,
+    "%d-%b-%Y %H:%M:%S.123": False,
+    "%d.%m.%Y %H:%M:%S": True,
+    "%b %d, %Y %I:%M:%S %p com.x.Y send": False,
+    "%Y%m%d %H:%M:%S.123": False,
+    "%Y%m%d%H%M%S": True,
+    '{"ts":%s.123,"level":"info"}': True,
+    "%H:%M:%S.123 [http-nio-8080-exec-1]": False,
+    "app-1  | %H:%M:%S.123 INFO": False,
+}
+
+
+@pytest.mark.parametrize("late", [0, 1800])
+@pytest.mark.parametrize("style", USUAL_STYLES)
 def test_python_is_not_asked_of_the_times_of_most_logs(
-    style: str, on_disk: Write, monkeypatch: pytest.MonkeyPatch
+    style: str, late: int, on_disk: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent = datetime(2026, 3, 4, 10, 31, 12, 500_000, tzinfo=UTC)
     id_ = uniq(0x0A000001, 7, JAVA, elapsed_in(sent, 0), 1)
-    lines = [f"{sent.strftime(style)} SendResult [msgId={id_}]", f"{sent.strftime(style)} other"] * 40
+    front = (sent + timedelta(seconds=late)).strftime(style)
     asked = list[int]()
     look = facts._look_for_moments
 
@@ -114,8 +116,8 @@ def test_python_is_not_asked_of_the_times_of_most_logs(
         return look(windows, lines, asked_of, months)
 
     monkeypatch.setattr(facts, "_look_for_moments", counted)
-    scan(on_disk("\n".join(lines).encode()), zone=UTC)
-    assert asked == []
+    scan(on_disk("\n".join([f"{front} SendResult [msgId={id_}]", f"{front} other"] * 40).encode()), zone=UTC)
+    assert bool(asked) == (late > 0 and USUAL_STYLES[style])
 
 
 @pytest.mark.long(cases=["mixed 1", "honest 1"])
