@@ -143,7 +143,8 @@ def test_a_chinese_page_leads_to_chinese_pages_and_to_its_original(page: Path) -
 def test_a_document_begins_with_whom_it_is_for_and_is_short(page: Path) -> None:
     title, empty, first = page.read_text(encoding="utf-8").splitlines()[:3]
     assert title.startswith("# ") and not empty and re.match(r"For [^:]+(?:: |\.)|适用于.+：", first)
-    assert page.name in RENDERED or len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS
+    words = [one for one in page.read_text(encoding="utf-8").split() if re.search(r"\w", one)]  # no signs of tables
+    assert page.name in RENDERED or len(words) <= MOST_WORDS
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
