@@ -16,6 +16,7 @@ from idcore.ids.clock import MINUTE_MS
 SEGMENT = 1 << 30  # mappedFileSizeCommitLog
 KEPT_HOURS = 72  # fileReservedTime
 DELETES_AT = 4  # deleteWhen, an hour of the broker's day
+OTHER = 2  # minutes with offsets of another log
 SHORT = 10 * MINUTE_MS  # in a log of less time the highest offset of a minute is a point of its own
 
 How = Literal["minute", "between", "before", "after"]
@@ -38,8 +39,9 @@ class Log:
     """The dated points of one log: in `minutes[i]` (since 1970) it went from `lows[i]` to `highs[i]`.
 
     `low_at` and `high_at` are the instants of these offsets in ms. Where the scan does not have them (`exact` is false)
-    they are the begin and the end of the minute. Neither instants nor offsets ever fall. `left_out` counts the minutes
-    that do not fit a log that only grows: copies stored later than their message was made, or IDs dated wrongly.
+    they are the begin and the end of the minute. Neither instants nor offsets ever fall. `left_at` and `left_lows` are
+    instants and lowest offsets of the minutes that do not fit a log that only grows: copies stored later than their
+    message was made, IDs dated wrongly, or another log at the same address.
     """
 
     minutes: np.ndarray
@@ -50,7 +52,13 @@ class Log:
     exact: bool
     one_offset: bool
     one_instant: bool
-    left_out: int
+    left_at: np.ndarray
+    left_lows: np.ndarray
+
+    @property
+    def left_out(self) -> int:
+        """How many minutes do not fit."""
+        return len(self.left_at)
 
     @property
     def first(self) -> datetime:
@@ -61,6 +69,21 @@ class Log:
     def last(self) -> datetime:
         """The instant of the last point."""
         return _instant(self.high_at[-1])
+
+    @property
+    def ended_before(self) -> datetime | None:
+        """When a log ended that had only higher offsets than this one, which began after it; None without such a log.
+
+        A single minute is none: it may be of a copy.
+        """
+        early = self.left_at < self.low_at[0]
+        is_other = early.sum() >= OTHER and self.left_lows[early].min() > self.highs[-1]
+        return _instant(self.left_at[early].max()) if is_other else None
+
+    def goes_on(self, end: datetime) -> tuple[datetime, int] | None:
+        """Of minutes up to `end` with lower offsets than the last point: the last instant and offset; None of one."""
+        late = (self.left_at > self.high_at[-1]) & (self.left_at <= end.timestamp() * 1000)
+        return (_instant(self.left_at[late][-1]), int(self.left_lows[late][-1])) if late.sum() >= OTHER else None
 
     @property
     def short(self) -> bool:
@@ -107,6 +130,7 @@ def of_rows(rows: Iterable[Row]) -> Log | None:
         return None
     minutes = sorted(least)
     kept = [minutes[place] for place in _longest_rise([least[minute][0] for minute in minutes])]
+    left = np.array([least[minute] for minute in sorted(set(minutes) - set(kept))], np.int64).reshape(-1, 2)
     lows, low_at = np.array([least[minute] for minute in kept], np.int64).T
     highs, high_at = np.array([most[minute] for minute in kept], np.int64).T * np.array([[-1], [1]])
     later = np.flatnonzero(highs[:-1] > lows[1:])
@@ -124,7 +148,8 @@ def of_rows(rows: Iterable[Row]) -> Log | None:
         exact,
         len(offsets) == 1,
         len(instants) == 1,
-        len(minutes) - len(kept),
+        left[:, 1],
+        left[:, 0],
     )
 
 

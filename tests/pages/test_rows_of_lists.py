@@ -70,6 +70,52 @@ def test_a_broker_that_stopped_comes_first_then_the_fastest() -> None:
     assert sum(row.share for row in found) == pytest.approx(1)
 
 
+def anew(fell: int, until: int) -> growth.Log:
+    """A log that begins anew near 0 at a minute, at the same address, and goes on up to another one."""
+    first = int(START.timestamp()) // 60
+    offsets = [(n, 40 * GIB + n * MINUTE if n < fell else (n - fell + 1) * MINUTE) for n in range(until)]
+    made = growth.of_rows([growth.Row(first + n, at, at, *[(first + n) * MINUTE] * 2) for n, at in offsets])
+    assert made is not None
+    return made
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(("fell", "since"), [(40, 39), (15, 14)], ids=["late", "early"])
+def test_a_broker_whose_log_begins_anew_is_not_said_to_have_stopped(fell: int, since: int, lang: str) -> None:
+    """Its row says since when; its file is the one that is written now, and is full at no known time."""
+    logs = LOGS | {"10.0.0.3:10911": anew(fell, 60)}
+    brokers, segments, speeds = broker_tables(logs)
+    brokers.loc[2, "max_offset"] = 40 * GIB + fell * MINUTE
+    found = broker_rows.rows_of(brokers, segments, logs, speeds, START - timedelta(days=3))
+    row, view = found[0], reader(lang)
+    assert (row.address, row.silent_since) == ("10.0.0.3:10911", None)
+    assert row.lower_since == START + timedelta(minutes=since)
+    assert row.full_at is None and row.written == (60 - fell) * MINUTE
+    headline, aside = broker_rows.said(found, view, START)
+    at = view.second(row.lower_since)
+    assert headline.startswith(view.words("brokers.said_lower", address=row.address, at=at).strip())
+    assert "10.0.0.1:10911" in aside and row.address not in aside and broker_rows.spoken_of(found) is row
+    listed = broker_html.rows(found, dict.fromkeys(logs, "#123456"), view, "run", ALL_TIMES, "span")
+    cells = str(listed).partition("<tbody>")[2]
+    assert view.words("brokers.lower") in cells and view.words("brokers.silent") not in cells
+
+
+def test_a_broker_that_stopped_after_its_log_began_anew_has_stopped_then() -> None:
+    """One minute with a lower offset is no other log: it may be dated wrongly."""
+    for until, silent in ((30, 29), (26, 24)):
+        logs = LOGS | {"10.0.0.3:10911": anew(25, until)}
+        found = broker_rows.rows_of(*broker_tables(logs)[:2], logs, {}, START - timedelta(days=3))
+        stopped = [(row.silent_since, row.lower_since) for row in found if row.silent_since or row.lower_since]
+        assert stopped == [(START + timedelta(minutes=silent), None)]
+
+
+def test_of_many_brokers_whose_offsets_fell_some_are_named() -> None:
+    row, view = replace(rows()[0], lower_since=START), reader()
+    many = [replace(row, address=f"10.0.0.{n}:10911") for n in range(1, 6)]
+    headline, aside = broker_rows.said(many, view, START)
+    assert headline.count("lower than before") == 3 and "2 brokers more" in headline and not aside
+
+
 def test_brokers_are_sought_by_name_address_or_network_and_ordered_as_asked() -> None:
     found = rows()
     named = [replace(found[0], name="broker-b"), *found[1:]]

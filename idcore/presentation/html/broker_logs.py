@@ -37,10 +37,11 @@ def rows(
         return join([tables.marked(own, flags, words), *filter(None, [below])])
 
     def rate(row: BrokerRow) -> Html | str:
-        if row.silent_since is not None:
-            after = words("brokers.silent_after", at=clock(row.silent_since, reader)).replace("-", "\u2011")
-            under = tag("span", after, class_="mq-under", title=reader.full(row.silent_since))
-            return join([tag("b", words("brokers.silent"), class_="mq-error"), under])
+        code = "silent" if row.silent_since is not None else "lower"
+        if (since := row.silent_since or row.lower_since) is not None:
+            after = words(f"brokers.{code}_after", at=clock(since, reader)).replace("-", "\u2011")
+            under = tag("span", after, class_="mq-under", title=reader.full(since))
+            return join([tag("b", words(f"brokers.{code}"), class_="mq-error"), under])
         return tag("b", broker_logs.speed_rate(row.speed, words)) if row.speed is not None else words("brokers.no_rate")
 
     columns = [

@@ -42,7 +42,7 @@ class Step(NamedTuple):
 class BrokerRow:
     """One broker. `written` of `size` bytes of its newest file; `files` are the newest, oldest first.
 
-    `name` is what lines call it, if any does.
+    `name` is what lines call it, if any does. After `lower_since` its offsets are lower than before.
     """
 
     address: str
@@ -56,6 +56,7 @@ class BrokerRow:
     size: int
     full_at: datetime | None
     silent_since: datetime | None
+    lower_since: datetime | None
     files: tuple[State, ...]
     older: int
     older_deleted: int
@@ -104,13 +105,10 @@ def rows_of(
     for broker in brokers.to_dict("records"):
         address = broker["address"]
         log, speed = logs.get(address), speeds.get(address)
-        silent = None
-        if log is not None and last is not None and is_silent(log.first, log.last, int(broker["ids"]), last):
-            silent = log.last
+        end = _End() if log is None or last is None else _ended(log, int(broker["ids"]), last)
         files, older, gone = _files(seen[address], broker_logs.kept_from(log, cut), log, cut)
-        written = int(broker["max_offset"]) % size
-        full = None
-        if log is not None and speed is not None and speed.rate > 0 and silent is None:
+        written, full = int(broker["max_offset"] if end.newest is None else end.newest) % size, None
+        if log is not None and speed is not None and speed.rate > 0 and not (end.silent or end.lower):
             full = _later(log.last, (size - written) / speed.rate)
         described.append(
             BrokerRow(
@@ -124,13 +122,39 @@ def rows_of(
                 written,
                 size,
                 full,
-                silent,
+                end.silent,
+                end.lower,
                 files,
                 older,
                 gone,
             )
         )
-    return sorted(described, key=lambda row: (row.silent_since is None, -(row.speed.rate if row.speed else -1)))
+    return sorted(described, key=_worst)
+
+
+def _worst(row: BrokerRow) -> tuple[bool, bool, float]:
+    return row.silent_since is None, row.lower_since is None, -(row.speed.rate if row.speed else -1)
+
+
+class _End(NamedTuple):
+    """How a log ends: since when there are no records; since when they are lower, and the newest offset then."""
+
+    silent: datetime | None = None
+    lower: datetime | None = None
+    newest: int | None = None
+
+
+def _ended(log: growth.Log, ids: int, end: datetime) -> _End:
+    """Whether a broker has no records though others have some until `end`.
+
+    A log that begins anew at the same address is not silent, though none of its offsets fits the one before.
+    """
+    until, newest = log.goes_on(end) or (log.last, int(log.highs[-1]))
+    if is_silent(log.first, until, ids, end):
+        return _End(until)
+    if newest < log.lows[0] or is_silent(log.first, log.last, ids, end):
+        return _End(None, log.last, newest)
+    return _End() if log.ended_before is None else _End(None, log.ended_before, newest)
 
 
 def sorts(rows: Sequence[BrokerRow]) -> list[str]:
@@ -210,19 +234,21 @@ def _past(key: str, moment: datetime, now: datetime) -> str:
 
 
 def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str = "") -> tuple[str, str]:
-    """Who has no record for how long, who has most of them, who grows fastest, and whose file is full first.
+    """Who has no record for how long, whose offsets are lower than before, who has most, who grows fastest, and whose
+    file is full first.
 
     Where there is trouble, the headline is of that alone, and the rest is an aside. Empty without growth. `assumed`:
     what of the times no line shows.
     """
     words, titles = reader.words, _Titles()
-    text = _silent_text(rows, reader, assumed, titles)
+    text = _silent_text(rows, reader, assumed, titles) + _lower_text(rows, reader, assumed, titles)
     is_silent, aside = bool(text), ""
     if (most := _with_most(rows)) is not None:
         n, share = words.count("broker", len(rows)), words.share(most.share, 1)
         text += words("brokers.said_most", address=titles.of(most), share=share, n=n)
     is_trouble = bool(text)
-    growing = [row for row in rows if row.speed is not None and row.silent_since is None and row.speed.rate > 0]
+    steady = [row for row in rows if row.silent_since is None and row.lower_since is None]
+    growing = [row for row in steady if row.speed is not None and row.speed.rate > 0]
     if growing:
         grows = _growth_text(growing, len(rows), words, titles) + words("stop")
         text, aside = (text, grows) if is_silent else (text + grows, "")
@@ -237,7 +263,7 @@ def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str 
 
 def spoken_of(rows: Sequence[BrokerRow]) -> BrokerRow | None:
     """Whom the headline is about: who is silent, has most or is full first; None of brokers that do not grow."""
-    return next(iter(_silent(rows)), None) or _with_most(rows) or first_full(rows)
+    return next(iter((*_silent(rows), *_lower(rows))), None) or _with_most(rows) or first_full(rows)
 
 
 def _with_most(rows: Sequence[BrokerRow]) -> BrokerRow | None:
@@ -293,6 +319,20 @@ def _silent_text(rows: Sequence[BrokerRow], reader: Reader, assumed: str, titles
     if (more := len(silent) - broker_logs.NAMED) > 0:
         text += words("brokers.said_silent_more", n=words.count("broker", more))
     return text
+
+
+def _lower(rows: Sequence[BrokerRow]) -> list[BrokerRow]:
+    """Those whose offsets are lower than before, the first of them first."""
+    return sorted((row for row in rows if row.lower_since), key=lambda row: str(row.lower_since))
+
+
+def _lower_text(rows: Sequence[BrokerRow], reader: Reader, assumed: str, titles: _Titles) -> str:
+    words, text, lower = reader.words, "", _lower(rows)
+    for row in lower[: broker_logs.NAMED]:
+        text += words("brokers.said_lower", address=titles.of(row), at=reader.second(row.lower_since) + assumed)
+    if (more := len(lower) - broker_logs.NAMED) > 0:
+        text += words("brokers.said_lower_more", n=words.count("broker", more))
+    return text + words("brokers.lower_why") if lower else text
 
 
 def first_full(rows: Sequence[BrokerRow]) -> BrokerRow | None:
