@@ -11,10 +11,14 @@ from playwright.sync_api import Browser, expect
 from plotly.offline import get_plotlyjs
 
 from idcore.base.catalogue import words
+from idcore.presentation.html import broker_logs as broker_html
+from idcore.presentation.triage import broker_rows
 from idcore.presentation.triage.time_range import ALL_TIMES
 from pages.parts.charts.timeline import strip
 from pages.parts.view import View
-from tests.browser.harness import Console, visit
+from tests.browser.harness import ROOT, Console, visit
+from tests.pages.test_parts import reader
+from tests.pages.test_rows_of_lists import GIB, START, anew, broker_tables
 
 pytestmark = pytest.mark.browser
 
@@ -50,6 +54,21 @@ def test_labels_and_switches_fit_beside_the_menu(browser: Browser, warm_console:
         tab.page.set_viewport_size({"width": 390, "height": 800})
         tab.turn_to(f"/brokers?run={example}&lang=en")
         tab.page.wait_for_function(IN_SIGHT, arg=".st-key-tab-open")
+
+
+def test_the_files_of_a_broker_do_not_widen_its_row_on_a_phone(browser: Browser) -> None:
+    """Its row has as many files as fit, and the sign that there are older ones."""
+    page, view = browser.new_page(viewport={"width": 390, "height": 600}), reader("zh")
+    logs = {"10.0.0.3:10911": anew(25, 60)}
+    brokers, segments, speeds = broker_tables(logs)
+    segments = pd.DataFrame([{"address": "10.0.0.3:10911", "segment": f"{n * GIB:020d}", "ids": 1} for n in range(40)])
+    found = broker_rows.rows_of(brokers, segments, logs, speeds, START)
+    rows = broker_html.rows(found, dict.fromkeys(logs, "#123456"), view, "run", ALL_TIMES, "2026-11-20 10:00 – 11:00")
+    style = (ROOT / "pages" / "parts" / "style.css").read_text(encoding="utf-8")
+    page.set_content(f'<style>{style}</style><div style="width:340px">{rows}</div>')
+    assert page.locator(".mq-cells i").count() > broker_rows.MOST_CELLS
+    assert page.evaluate(CUT, ".mq-table, .mq-list td") == []
+    page.close()
 
 
 @pytest.mark.long
