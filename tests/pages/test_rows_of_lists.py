@@ -442,6 +442,21 @@ def test_whose_silence_means_nothing_is_not_named(hosts: pd.DataFrame) -> None:
 
 
 def side_by_side(*spans: tuple[int, int], each: int = 600) -> pd.DataFrame:
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_host_whose_ids_are_all_of_another_time_may_have_a_wrong_clock(lang: str) -> None:
+    """A day behind, it ended before the others began: nobody sees whether it stopped."""
+    view, hosts = reader(lang), hosts_until(600, 600, 600)
+    day = timedelta(days=1)
+    hosts.loc[1, ["first_sent_at", "last_sent_at"]] -= day
+    text = host_rows.silent_text(hosts, view)
+    assert "10.0.0.1" in text and text.endswith(view.words("producers.apart"))
+    assert view.words("producers.apart") not in host_rows.silent_text(hosts_until(600, 300, 600), view)
+    processes = lived(("a", 0, 600), ("b", 0, 600), ("c", 0, 600)).assign(pid=[1, 2, 3])
+    processes.loc[1, ["first_sent_at", "last_sent_at"]] -= day
+    said, is_over = host_rows.life(processes.iloc[1].to_dict(), processes, view)
+    assert said.endswith(view.words("counters.said_apart")) and is_over
+
+
     """Processes of one host, from second to second, next to a host that sends from 0 to 2,400."""
     rows = [("10.0.0.1", *span) for span in spans] + [("10.0.0.2", 0, 2_400)]
     frame = pd.DataFrame(rows, columns=["host", "first", "last"])

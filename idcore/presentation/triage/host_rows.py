@@ -233,6 +233,11 @@ def _end(last: pd.Series) -> datetime:
     return end
 
 
+def is_apart(last: datetime, others: pd.Series) -> bool:
+    """Whether the last of some IDs is before the first of all others: then their clock may be off."""
+    return bool(others.min() > last)
+
+
 def silent_text(hosts: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
     """Which hosts are silent, and since when; of many how many, and the largest. `assumed`: of their times."""
     words, found = reader.words, silent(hosts)
@@ -244,7 +249,9 @@ def silent_text(hosts: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
         for row in found.head(NAMED).to_dict("records")
     ]
     if len(found) <= NAMED:
-        return "".join(words("producers.silent", **one) for one in named)
+        others = hosts.loc[~hosts["host"].isin(found["host"]), "first_sent_at"]
+        apart = [words("producers.apart") if is_apart(at, others) else "" for at in found["last_sent_at"]]
+        return "".join(words("producers.silent", **one) + why for one, why in zip(named, apart, strict=True))
     how_many = {"n": f"{len(found):,}", "hosts": words.count("host", len(hosts))}
     if last - first <= LEAST_SILENCE:
         names = words.first(found["host"].tolist(), NAMED)
@@ -339,7 +346,11 @@ def life(row: Mapping[str, Any], processes: pd.DataFrame, reader: Reader, assume
         if end == last and begin != first:
             other = of_host.loc[of_host["first_sent_at"] == begin, "pid"].iloc[0]
             return words("counters.said_then", pid=other, ended=ended, began=began + assumed), True
-    return (words("counters.said_ended", at=reader.second(last) + assumed) if is_over else ""), is_over
+    if not is_over:
+        return "", False
+    others = processes.loc[processes["host"] != row["host"], "first_sent_at"]
+    why = words("counters.said_apart") if is_apart(last, others) else ""
+    return words("counters.said_ended", at=reader.second(last) + assumed) + why, True
 
 
 def changes(hosts: pd.DataFrame, processes: pd.DataFrame, reader: Reader, assumed: str = "") -> str:
