@@ -11,7 +11,7 @@ from idcore.presentation.html import counters as html
 from idcore.presentation.html import tables
 from idcore.presentation.triage import counter_rows, finding_texts, host_rows, line_filter, sentences, strokes
 from idcore.presentation.triage.activity import wall_clock
-from idcore.presentation.triage.processes import assumed, countable, is_countable, process_key, sorted_processes
+from idcore.presentation.triage.processes import assumed, countable, is_countable, process_key
 from idcore.presentation.triage.time_range import ALL_TIMES
 from pages.parts import cache, session
 from pages.parts.charts import counters as charts
@@ -36,7 +36,7 @@ if processes.empty:
     small_print(shared.notes(run, shown))
     session.stop()
 if found is None:
-    processes = sorted_processes(processes, ranking.criteria(processes)[0]).reset_index(drop=True)
+    processes = ranking.ranked(processes, ranking.criteria(processes)[0]).reset_index(drop=True)
 ranking.unknown(run, wanted)
 place = ranking.choose(processes, shown)
 key = process_key(processes.iloc[place])

@@ -20,6 +20,7 @@ from idcore.presentation.html import hosts as host_html
 from idcore.presentation.triage import broker_logs, broker_rows, counter_rows, host_rows
 from idcore.presentation.triage.broker_logs import Speed
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
+from pages.parts.triage import ranking
 from tests.pages.test_parts import reader
 
 START = datetime(2026, 11, 20, 2, tzinfo=UTC)
@@ -68,6 +69,9 @@ def test_a_broker_that_stopped_comes_first_then_the_fastest() -> None:
     assert [row.address for row in found] == [*LOGS]
     assert [row.silent_since for row in found] == [None, None, START + timedelta(minutes=20)]
     assert sum(row.share for row in found) == pytest.approx(1)
+
+
+OF_RANKS = {"layout": "uniq_v4", "produced": 9, "missing": 0, "wraps": 0, "tracks": 1}
 
 
 def anew(fell: int, until: int) -> growth.Log:
@@ -668,6 +672,18 @@ def test_the_life_of_a_process_is_said_where_it_ended_or_began_in_the_place_of_a
     assert said[3] == said[4] == ("", False)
     ahead = pd.concat([processes, lived(("e", 0, 9_000)).assign(pid=6)])  # the clock of one host
     assert host_rows.life(processes.iloc[3].to_dict(), ahead, reader()) == ("", False)
+def test_by_rate_a_process_with_few_ids_comes_after_those_with_many() -> None:
+    """Three IDs of half a second are the fastest by chance; where all have few, those with the fewest."""
+    processes = lived(*[(name, 0, 600) for name in "abcd"]).assign(
+        pid=1, loader="", rate_per_second=[9.0, 8.0, 1.0, 2.0]
+    )
+    for distinct, order in (([3, 99, 5_000, 100], "dcab"), ([3, 8, 10, 2], "bcad"), ([9, 9, 9, 9], "abdc")):
+        ranked = ranking.ranked(processes.assign(**OF_RANKS, distinct=distinct), "rate")
+        assert "".join(ranked["host"]) == order
+    by_wraps = ranking.ranked(processes.assign(**OF_RANKS | {"wraps": [1, 0, 0, 0]}, distinct=[3, 9, 9, 900]), "wraps")
+    assert by_wraps["host"].iloc[0] == "a", "the others are no matter of chance"
+
+
     undated = processes.iloc[0].to_dict() | {"first_sent_at": pd.NaT, "last_sent_at": pd.NaT}
     assert host_rows.life(undated, processes, reader()) == ("", False)
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from idcore.ids.origins import PROCESS_KEY
 from idcore.presentation.html import counters as html
+from idcore.presentation.triage.counter_rows import LEAST_IDS
 from idcore.presentation.triage.host_rows import place_of_replaced
 from idcore.presentation.triage.in_range import InRange
 from idcore.presentation.triage.processes import find_process, process_key, process_name, sorted_processes
@@ -71,6 +72,13 @@ def choose(processes: pd.DataFrame, view: View) -> int:
     return place
 
 
+def ranked(processes: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Processes by one of BY. By rate those with few IDs come last: that of three IDs is chance."""
+    ordered = sorted_processes(processes, by)
+    few = ordered["distinct"] < min(LEAST_IDS, ordered["distinct"].max() / 2)
+    return pd.concat([ordered[~few], ordered[few]]) if by == "rate" else ordered
+
+
 def unknown(run: Run, wanted: Scope) -> None:
     """A sentence where the address names a process or a host that the scan does not have."""
     if wanted.process and shared.find_row(run, wanted.process).empty:
@@ -102,7 +110,7 @@ def ranking_list(run: Run, processes: pd.DataFrame, place: int, count: int, with
     if by != "ids":
         label, text = words("counters.rank"), lambda name: words(f"rank.{name}")
         by = filters.one_of(st.segmented_control, "rank", criteria(processes), label, text, required=True)
-        ordered = sorted_processes(processes, by)
+        ordered = ranked(processes, by)
     rows = ordered.head(TOP).to_dict("records")
     current = process_key(processes.iloc[place])
     show_html(html.ranking(rows, current, by, partial(cache.points, run), view, run.name, within))
