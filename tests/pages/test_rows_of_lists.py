@@ -273,6 +273,18 @@ def test_a_file_that_would_be_full_by_now_is_in_the_past_and_the_first_one_is_na
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_a_file_that_is_full_later_is_extrapolated_from_is_said(lang: str) -> None:
+    """Not where the log is longer than the time until then."""
+    view, (fast, slow, _) = reader(lang), rows()
+    assert fast.speed is not None
+    rest = (fast.size - fast.written) / fast.speed.rate
+    for row, seconds, is_said in ((fast, rest / 2, True), (fast, rest * 2, False)):
+        known = replace(row, speed=row.speed._replace(seconds=seconds))
+        basis = view.words("brokers.said_basis", span=view.words.duration(seconds))
+        assert (basis in said([known], view, START)) is (basis in said([known, slow], view, START)) is is_said
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
 def test_nobody_is_the_fastest_of_brokers_that_are_about_equally_fast(lang: str) -> None:
     view, (row, *_) = reader(lang), rows()
 

@@ -1036,6 +1036,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "brokers.said_full_past": " At this rate its commit log file would have been full around **{at}**, and the next one begun",
     "brokers.said_first": " At these rates the commit log file of **{address}** is full first, around **{at}**, and the next one begins",
     "brokers.said_first_past": " At these rates the commit log file of **{address}** would have been full first, around **{at}**, and the next one begun",
+    "brokers.said_basis": " (extrapolated from {span})",
     "brokers.said_silent": " **{address}** has no record after **{at}**.",
     "brokers.said_silent_more": " Nor have {n} more.",
     "brokers.said_lower": " After **{at}** the offsets of **{address}** are lower than before.",

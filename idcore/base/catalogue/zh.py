@@ -1010,6 +1010,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "brokers.said_full_past": "按此速度，其 CommitLog 文件本应大约在 **{at}** 写满，随后写入下一个文件",
     "brokers.said_first": "按这些速度，**{address}** 的 CommitLog 文件最先写满，大约在 **{at}**，随后写入下一个文件",
     "brokers.said_first_past": "按这些速度，**{address}** 的 CommitLog 文件本应最先写满，大约在 **{at}**，随后写入下一个文件",
+    "brokers.said_basis": "（由 {span}的数据推算）",
     "brokers.said_silent": "**{address}** 的最后一条记录在 **{at}**。",
     "brokers.said_silent_more": "另有 {n}此后也没有记录。",
     "brokers.said_lower": "**{at}** 之后，**{address}** 的偏移量低于之前。",

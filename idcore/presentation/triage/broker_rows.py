@@ -255,7 +255,7 @@ def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str 
         first = first_full(rows)
         if first is not None and first.full_at is not None:
             key = "brokers.said_full" if len(rows) == 1 else "brokers.said_first"
-            at = full_text(first, reader) + assumed
+            at = full_text(first, reader) + _basis(first, words) + assumed
             full = words(_past(key, first.full_at, now), address=titles.of(first), at=at) + words("stop")
             text, aside = (text, aside + full) if is_trouble else (text + full, aside)
     return text.strip(), aside.strip()
@@ -351,6 +351,13 @@ def full_text(row: BrokerRow, reader: Reader) -> str:
     """When its file is full: the minute, or the day alone where that is far away."""
     assert row.full_at is not None
     return f"{times.local(row.full_at, reader.zone):%Y-%m-%d}" if is_far(row) else reader.minute(row.full_at)
+
+
+def _basis(row: BrokerRow, words: Words) -> str:
+    """How much time the rate is of, where its file is full only longer after it."""
+    if row.speed is None or row.speed.seconds is None or (row.size - row.written) / row.speed.rate <= row.speed.seconds:
+        return ""
+    return words("brokers.said_basis", span=words.duration(row.speed.seconds))
 
 
 def gauge_text(row: BrokerRow, reader: Reader) -> str:
