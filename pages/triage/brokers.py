@@ -97,7 +97,8 @@ for row in (some if len(brokers) > 1 else brokers).head(SHOWN).to_dict("records"
         show_html(html.piece_files(piece, mine, shown, run.name))
         clicked[piece.key] = st.container()
 logs.last_clicked(clicked, run, shown)
-small_print([words("brokers.click") if len(brokers) == 1 or len(some) else words("brokers.choose")])
+scale = words("brokers.one_scale") if sum(bool(row.strip) for row in page) > 1 else ""
+small_print([scale, words("brokers.click") if len(brokers) == 1 or len(some) else words("brokers.choose")])
 
 if dated:
     st.header(words("brokers.growth"), anchor=False)

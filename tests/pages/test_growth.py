@@ -16,6 +16,7 @@ from idcore.base import catalogue
 from idcore.presentation.reports import roles
 from idcore.presentation.triage import broker_logs
 from idcore.presentation.triage.time_range import TimeRange
+from idcore.runs.runs import Runs
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
 from pages.parts.charts import brokers as charts
@@ -281,3 +282,15 @@ def test_a_clicked_piece_leads_to_the_lines_of_its_files(scanned: Any, open_page
 )
 def test_one_broker_is_said_as_one(lines: list[str], said: str, scanned: Any, open_page: Open) -> None:
     assert said in shown(open_page("brokers", run=scanned(lines)))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("is_dated", [True, False], ids=["dated", "undated"])
+def test_only_strips_that_are_drawn_have_one_scale(open_page: Open, run: str, is_dated: bool, lang: str) -> None:
+    made = example_run.tables()
+    if not is_dated:
+        made["growth"], made["brokers"]["bytes_per_second"] = made["growth"].head(0), float("nan")
+    example_run.write(Runs().open(run).path, made)
+    said = shown(open_page("brokers", run=run, lang=lang))
+    assert catalogue.words(lang)("brokers.choose") in said
+    assert (catalogue.words(lang)("brokers.one_scale") in said) is is_dated

@@ -442,6 +442,21 @@ def test_a_host_that_has_no_more_ids_when_others_go_on_is_named() -> None:
     assert apart.startswith(" **4 of 34 hosts** have none long before the end") and "10.0.0.30" in apart
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_host_whose_ids_are_all_of_another_time_may_have_a_wrong_clock(lang: str) -> None:
+    """A day behind, it ended before the others began: nobody sees whether it stopped."""
+    view, hosts = reader(lang), hosts_until(600, 600, 600)
+    day = timedelta(days=1)
+    hosts.loc[1, ["first_sent_at", "last_sent_at"]] -= day
+    text = host_rows.silent_text(hosts, view)
+    assert "10.0.0.1" in text and text.endswith(view.words("producers.apart"))
+    assert view.words("producers.apart") not in host_rows.silent_text(hosts_until(600, 300, 600), view)
+    processes = lived(("a", 0, 600), ("b", 0, 600), ("c", 0, 600)).assign(pid=[1, 2, 3])
+    processes.loc[1, ["first_sent_at", "last_sent_at"]] -= day
+    said, is_over = host_rows.life(processes.iloc[1].to_dict(), processes, view)
+    assert said.endswith(view.words("counters.said_apart")) and is_over
+
+
 @pytest.mark.parametrize(
     "hosts",
     [
@@ -458,21 +473,6 @@ def test_whose_silence_means_nothing_is_not_named(hosts: pd.DataFrame) -> None:
 
 
 def side_by_side(*spans: tuple[int, int], each: int = 600) -> pd.DataFrame:
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_a_host_whose_ids_are_all_of_another_time_may_have_a_wrong_clock(lang: str) -> None:
-    """A day behind, it ended before the others began: nobody sees whether it stopped."""
-    view, hosts = reader(lang), hosts_until(600, 600, 600)
-    day = timedelta(days=1)
-    hosts.loc[1, ["first_sent_at", "last_sent_at"]] -= day
-    text = host_rows.silent_text(hosts, view)
-    assert "10.0.0.1" in text and text.endswith(view.words("producers.apart"))
-    assert view.words("producers.apart") not in host_rows.silent_text(hosts_until(600, 300, 600), view)
-    processes = lived(("a", 0, 600), ("b", 0, 600), ("c", 0, 600)).assign(pid=[1, 2, 3])
-    processes.loc[1, ["first_sent_at", "last_sent_at"]] -= day
-    said, is_over = host_rows.life(processes.iloc[1].to_dict(), processes, view)
-    assert said.endswith(view.words("counters.said_apart")) and is_over
-
-
     """Processes of one host, from second to second, next to a host that sends from 0 to 2,400."""
     rows = [("10.0.0.1", *span) for span in spans] + [("10.0.0.2", 0, 2_400)]
     frame = pd.DataFrame(rows, columns=["host", "first", "last"])
@@ -672,18 +672,6 @@ def test_small_sawtooths_share_one_axis_of_time_where_each_can_be_seen_on_it() -
     assert widths == [100, 50]
 
 
-def test_the_life_of_a_process_is_said_where_it_ended_or_began_in_the_place_of_another() -> None:
-    processes = lived(("a", 0, 100), ("a", 160, 600), ("b", 0, 300), ("c", 0, 600), ("c", 1, 599)).assign(
-        pid=[1, 2, 3, 4, 5]
-    )
-    said = [host_rows.life(row, processes, reader(), " (assumed)") for row in processes.to_dict("records")]
-    moments = "between **2026-11-20 10:01:40** and **10:02:40 +08:00 (assumed)**. "
-    assert said[0] == (f"**This process ended, and pid 2 of the same host began**, {moments}", True)
-    assert said[1] == (f"**This process began after pid 1 of the same host had ended**, {moments}", False)
-    assert said[2] == ("**This process has no ID after 2026-11-20 10:05:00 +08:00 (assumed).** ", True)
-    assert said[3] == said[4] == ("", False)
-    ahead = pd.concat([processes, lived(("e", 0, 9_000)).assign(pid=6)])  # the clock of one host
-    assert host_rows.life(processes.iloc[3].to_dict(), ahead, reader()) == ("", False)
 def test_by_rate_a_process_with_few_ids_comes_after_those_with_many() -> None:
     """Three IDs of half a second are the fastest by chance; where all have few, those with the fewest."""
     processes = lived(*[(name, 0, 600) for name in "abcd"]).assign(
@@ -696,6 +684,18 @@ def test_by_rate_a_process_with_few_ids_comes_after_those_with_many() -> None:
     assert by_wraps["host"].iloc[0] == "a", "the others are no matter of chance"
 
 
+def test_the_life_of_a_process_is_said_where_it_ended_or_began_in_the_place_of_another() -> None:
+    processes = lived(("a", 0, 100), ("a", 160, 600), ("b", 0, 300), ("c", 0, 600), ("c", 1, 599)).assign(
+        pid=[1, 2, 3, 4, 5]
+    )
+    said = [host_rows.life(row, processes, reader(), " (assumed)") for row in processes.to_dict("records")]
+    moments = "between **2026-11-20 10:01:40** and **10:02:40 +08:00 (assumed)**. "
+    assert said[0] == (f"**This process ended, and pid 2 of the same host began**, {moments}", True)
+    assert said[1] == (f"**This process began after pid 1 of the same host had ended**, {moments}", False)
+    assert said[2] == ("**This process has no ID after 2026-11-20 10:05:00 +08:00 (assumed).** ", True)
+    assert said[3] == said[4] == ("", False)
+    ahead = pd.concat([processes, lived(("e", 0, 9_000)).assign(pid=6)])  # the clock of one host
+    assert host_rows.life(processes.iloc[3].to_dict(), ahead, reader()) == ("", False)
     undated = processes.iloc[0].to_dict() | {"first_sent_at": pd.NaT, "last_sent_at": pd.NaT}
     assert host_rows.life(undated, processes, reader()) == ("", False)
 
