@@ -279,7 +279,7 @@ def test_what_a_file_that_is_full_later_is_extrapolated_from_is_said(lang: str) 
     assert fast.speed is not None
     rest = (fast.size - fast.written) / fast.speed.rate
     for row, seconds, is_said in ((fast, rest / 2, True), (fast, rest * 2, False)):
-        known = replace(row, speed=row.speed._replace(seconds=seconds))
+        known = replace(row, speed=Speed(fast.speed.rate, 1, seconds))
         basis = view.words("brokers.said_basis", span=view.words.duration(seconds))
         assert (basis in said([known], view, START)) is (basis in said([known, slow], view, START)) is is_said
 
