@@ -237,6 +237,20 @@ def test_many_brokers_have_a_row_each_with_its_name_and_its_highest_speed(tmp_pa
     assert "up to 15.6 KiB/s" in fastest
 
 
+@pytest.mark.parametrize("brokers", [3, 24])
+def test_growth_calls_brokers_as_the_list_does(brokers: int, tmp_path: Path) -> None:
+    """By name where lines have one; where pointed at, by both. One without a name keeps its address."""
+    found = broker_logs.logs_of(frames(many(brokers), tmp_path)["growth"])
+    named, plain = list(found)[:2]
+    figure, _ = charts.growth(found, roles.colours_of(list(found), LIGHT), reader(), names={named: "broker-a"})
+    hovers = [trace.hovertext[0] if trace.hovertext else trace.hovertemplate for trace in figure.data]
+    assert sum(hover.startswith(f"<b>broker-a ({named})</b><br>") for hover in hovers) == len(hovers) // brokers
+    assert sum(hover.startswith(f"<b>{plain}</b><br>") for hover in hovers) == len(hovers) // brokers
+    labels = [label.partition("<br>")[0] for label in figure.layout.yaxis.ticktext or ()]
+    labels = labels or [trace.name for trace in figure.data]
+    assert "broker-a" in labels and plain in labels and named not in labels
+
+
 def test_the_growth_of_a_time_range_is_that_of_its_points(tmp_path: Path) -> None:
     found = broker_logs.logs_of(frames(many(1), tmp_path)["growth"])
     within = TimeRange(TEN + timedelta(minutes=10), TEN + timedelta(minutes=20))

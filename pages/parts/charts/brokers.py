@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,7 +14,7 @@ from idcore.answers.growth import speeds as speeds_of
 from idcore.ids.clock import MINUTE_MS
 from idcore.presentation.reports.roles import Palette, colours_of, tint
 from idcore.presentation.times import local
-from idcore.presentation.triage import broker_logs
+from idcore.presentation.triage import broker_logs, broker_rows
 from idcore.presentation.triage.activity import step_minutes, wall_clock
 from idcore.presentation.triage.broker_logs import (
     GIB,
@@ -176,11 +177,12 @@ def growth(
     view: View,
     shown: TimeRange = TimeRange(),  # noqa: B008
     assumed: str = "",
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[go.Figure, int]:
     """How fast each log grew; also the step in minutes. A few logs share their axes, and show how far they had come.
 
     Every point is drawn at its own instant. A log of few points has marks on them. `assumed` is what of the times no
-    line shows.
+    line shows; `names` is what lines call the brokers, by their addresses.
     """
     palette = view.palette
     span = max(int(log.low_at[-1] - log.low_at[0]) for log in logs.values()) // MINUTE_MS + 1
@@ -195,7 +197,25 @@ def growth(
     figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, **zoomed))
     bottom = {} if len(logs) > MOST_TOGETHER else {"row": 2, "col": 1}
     figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(last, view)), **bottom)
+    _name(figure, names)
     return figure, step
+
+
+def _name(figure: go.Figure, names: Mapping[str, str]) -> None:
+    """Calls the brokers as the list above does: a broker with a name by it, and where pointed at by both."""
+
+    def both(text: str) -> str:
+        address, end, rest = text.removeprefix("<b>").partition("</b>")
+        return f"<b>{broker_rows.titled(address, names.get(address, ''))}{end}{rest}"
+
+    for trace in figure.data:
+        if trace.type == "bar":
+            trace.hovertext = [both(text) for text in trace.hovertext]
+        else:
+            trace.update(name=names.get(trace.name) or trace.name, hovertemplate=both(trace.hovertemplate))
+    if ticks := figure.layout.yaxis.ticktext:
+        parts = [text.partition("<br>") for text in ticks]
+        figure.layout.yaxis.ticktext = ["".join((names.get(address) or address, *rest)) for address, *rest in parts]
 
 
 def _together(

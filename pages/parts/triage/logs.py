@@ -57,9 +57,8 @@ def growth_chart(
     words = shown.words
     fast = {address: log for address, log in logs.items() if growth.without_speed(log) is None}
     if drawn := dict(list(fast.items())[: charts.MOST_ROWS]):
-        figure, _ = charts.growth(drawn, colours, shown, within, words.assumed(cache.totals(run).assumed))
-        names = broker_rows.names_of(run.summary)
-        figure.for_each_trace(lambda one: one.update(name=names.get(one.name, one.name)))
+        assumed, names = words.assumed(cache.totals(run).assumed), broker_rows.names_of(run.summary)
+        figure, _ = charts.growth(drawn, colours, shown, within, assumed, names)
         alt = words("brokers.alt_growth", brokers=words.count("broker", len(drawn)))
         data = partial(broker_logs.rows_in_range, rows, drawn, within)
         state = chart(figure, alt, data, "growth", select=True, brush=time_range.brush(within, shown.zone))
