@@ -14,7 +14,6 @@ from idcore.base.errors import CoreError
 from idcore.base.plain_json import MOST_VALUES
 from idcore.rocketmq.store.config import (
     LARGEST,
-    MOST_GROUPS,
     BrokerConfig,
     Expression,
     GroupSettings,
@@ -25,6 +24,7 @@ from idcore.rocketmq.store.config import (
 )
 from idcore.rocketmq.store.files import Reading
 from idcore.rocketmq.store.folder import StoreFolder
+from idcore.rocketmq.store.names import MOST_GROUPS
 
 # as fastjson 1 writes it: tabs, numbers as keys without quotes
 OFFSETS = b'{\n\t"dataVersion":{"timestamp":1795226115045},\n\t"offsetTable":{\n\t\t"T@G":{0:12,1:9\n\t\t}\n\t}\n}'
@@ -138,6 +138,10 @@ FILTER = {"expressionType": "SQL92", "expression": "a=1"}
             {"filterDataByTopic": {"T": {"groupFilterData": {"g": FILTER | {"expression": "a" * 70_000}}}}},
         ),
         ("subscriptionGroup", {"subscriptionGroupTable": {LONG: {}}}),
+        (
+            "subscriptionGroup",
+            {"subscriptionGroupTable": {f"g{at}": {"attributes": {"lite.bind.topic": "P"}} for at in MANY}},
+        ),
         ("topics", {"topicConfigTable": {LONG: {"perm": 6, "readQueueNums": 1}}}),
     ],
 )
@@ -146,6 +150,32 @@ def test_names_and_groups_without_a_bound_are_damage(tmp_path: Path, name: str, 
     found = config(written(tmp_path, **({"consumerOffset": OFFSETS} | {name: held})))
     assert codes(found)[0] == "config_lost" and found.notes[0].values["name"] == f"{name}.json"
     assert found.groups_of("T") <= {"G"}
+
+
+def test_groups_of_a_topic_are_bounded_in_all_files_together(tmp_path: Path) -> None:
+    """Each file had so many of its own: a folder of 160 KB, packed, had 20,000 groups of each message."""
+    few = range(MOST_GROUPS // 2)
+    rows: dict[str, dict[str, int]] = {f"T@a{at}": {"0": 1} for at in few} | {f"T@b{at}@broadcast": {} for at in few}
+    filters = {f"c{at}": FILTER for at in few}
+    ordered = {"table": {f"T@d{at}": {"0": {"o": [1]}} for at in few}}
+    found = config(
+        written(
+            tmp_path,
+            consumerOffset={"offsetTable": rows},
+            consumerFilter={"filterDataByTopic": {"T": {"groupFilterData": filters}}},
+            consumerOrderInfo=ordered,
+            lmqConsumerOffset={"offsetTable": {f"T@e{at}": {"0": 1} for at in few} | {"T@G": {"0": 1}}},
+        )
+    )
+    assert len(found.groups_of("T")) == MOST_GROUPS
+    lost = {note.values["name"] for note in found.notes if note.code == "config_lost"}
+    assert lost == {"lmqConsumerOffset.json", "consumerFilter.json", "consumerOrderInfo.json"}
+
+
+def test_a_group_is_bound_to_a_name_alone(tmp_path: Path) -> None:
+    held = {"g": {"attributes": {"lite.bind.topic": ["P"]}}, "h": {"attributes": {"lite.bind.topic": "P"}}}
+    found = config(written(tmp_path, consumerOffset=OFFSETS, subscriptionGroup={"subscriptionGroupTable": held}))
+    assert found.groups_of("%LMQ%$P$x") == {"h"}
 
 
 def test_what_is_missing_or_too_large_is_said_and_the_rest_goes_on(tmp_path: Path) -> None:

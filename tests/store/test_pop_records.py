@@ -20,6 +20,7 @@ from idcore.answers.lookup.store_groups import progress_of, rows_of
 from idcore.ids import Clock
 from idcore.rocketmq.store import StoreFolder, pop_records, queue, rocksdb
 from idcore.rocketmq.store.files import Reading
+from idcore.rocketmq.store.names import MOST_GROUPS
 from idcore.rocketmq.store.pop_records import PopRecord
 from tests.store.unpacked import real_store
 
@@ -129,6 +130,19 @@ def test_a_damaged_record_is_named_and_the_rest_of_the_folder_goes_on(root: Path
         assert store.config.popped == {} and store.config.offsets
         notes = {note.code: note.values for note in store.config.notes}
         assert notes["config_lost"]["name"] == "kvStore" and notes["config_rocksdb"]["name"] == "kvStore"
+
+
+@pytest.mark.parametrize("names", [["G" * 1_001], [f"g{at}" for at in range(MOST_GROUPS + 1)]])
+def test_names_and_groups_without_a_bound_are_damage(tmp_path: Path, names: list[str]) -> None:
+    """A folder of 1 MB, packed, had 50,000 groups of each message that was looked up."""
+    options, made = {name: Options(raw_mode=True) for name in ("default", "popState")}, Options(raw_mode=True)
+    made.create_if_missing(True)
+    made.create_missing_column_families(True)
+    Rdict(str(tmp_path / "kvStore"), made, options, AccessType.read_write()).close()
+    values = {"topicId": "T", "queueId": 0, "offset": 1, "popTime": AT, "invisibleTime": 1}
+    put(tmp_path / "kvStore", *(json.dumps(values | {"groupId": name}).encode() for name in names))
+    with pytest.raises(ValueError, match="characters" if len(names) == 1 else "groups of one topic"):
+        pop_records.read(tmp_path, Reading())
 
 
 def test_what_consumers_were_handed_is_read_once_and_when_it_is_asked_for(

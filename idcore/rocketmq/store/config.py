@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,14 +21,14 @@ from idcore.ids.clock import is_time
 from idcore.rocketmq.message.model import parent_of
 from idcore.rocketmq.store import pop_records
 from idcore.rocketmq.store.files import Reading
+from idcore.rocketmq.store.names import Groups, few, name_of
 from idcore.rocketmq.store.pop_records import PopRecords, PopTable
 from idcore.rocketmq.store.rocks_settings import OFFSET_PLACES, RocksSettings, TooManyValues, as_object
 from idcore.rocketmq.store.rocksdb import has_data, is_database, written_ms
 
 T = TypeVar("T")
 LARGEST = 32 << 20
-# Each message that is looked up has a row for each group of its topic. A broker takes names of 255 characters.
-MOST_GROUPS, LONGEST_NAME, LONGEST_FILTER = 5_000, 1_000, 1 << 16
+LONGEST_FILTER = 1 << 16
 # What is missing of these is said by the store folder.
 _ROCKSDB_OF_MESSAGES = ("rocksdbstore", "consumequeue_rocksdb", "consumequeue")
 _READABLE = 4  # PermName.PERM_READ
@@ -193,6 +193,7 @@ class _Files:
         self._folder = root / "config"
         self._reading = reading
         self._times: list[int] = []
+        self._groups: Groups = {}  # of all files together
         self._written: dict[str, int] = {}
         self.notes: list[Note] = []
         self._read_rocksdb: set[str] = set()
@@ -212,7 +213,7 @@ class _Files:
             self._note("config_no_offsets", name="consumerOffset.json")
         plain, broadcast = offsets if offsets is not None else (None, {})
         timer = self._timer()
-        handed_out, visible_again = self._file("consumerOrderInfo.json", _handed_out) or ({}, {})
+        handed_out, visible_again = self._file("consumerOrderInfo.json", partial(_handed_out, self._groups)) or ({}, {})
         handed_out = {**self._pulled(), **handed_out}
         return BrokerConfig(
             offsets=plain,
@@ -220,7 +221,7 @@ class _Files:
             broadcast=broadcast,
             handed_out=handed_out,
             visible_again=visible_again,
-            expressions=self._file("consumerFilter.json", _expressions) or {},
+            expressions=self._file("consumerFilter.json", partial(_expressions, self._groups)) or {},
             delays=delays,
             groups=self._file("subscriptionGroup.json", _groups),
             topics=self._file("topics.json", _topics),
@@ -249,7 +250,7 @@ class _Files:
         merged: tuple[GroupOffsets, GroupOffsets] | None = None
         there = []
         for name, places in (("consumerOffset.json", OFFSET_PLACES), (_LIGHT_OFFSETS, ())):
-            held = self._file(name, _offsets)
+            held = self._file(name, partial(_offsets, self._groups))
             written = next((self._written[each] for each in (name, *places) if each in self._written), 0)
             if held is not None:
                 there.append((written, held))
@@ -262,7 +263,7 @@ class _Files:
         """How far each group was given messages, as far as a broker keeps it."""
         try:
             values = self._settings.pulled()
-            return _offsets(values)[0] if values is not None else {}
+            return _offsets(self._groups, values)[0] if values is not None else {}
         except ValueError:  # the same folder has the offsets, and was named for them
             return {}
 
@@ -341,7 +342,7 @@ class _Files:
         if raw is None or any(note.values.get("name") == name for note in self.notes):
             return {}
         try:
-            return _offsets(as_object(loose_json.loads(raw)))[0]
+            return _offsets({}, as_object(loose_json.loads(raw)))[0]
         except ValueError:
             return {}
 
@@ -408,25 +409,10 @@ def _queue(key: str) -> int:
 
 def _pair(key: str) -> tuple[str, str]:
     topic, _, group = key.partition("@")
-    return _name(topic), _name(group)
+    return name_of(topic), name_of(group)
 
 
-def _name(text: str) -> str:
-    """That of a topic or a group; ValueError of one that no broker takes."""
-    if len(text) > LONGEST_NAME:
-        raise ValueError(f"a name of {len(text):,} characters")
-    return encodable(text)
-
-
-def _few(*tables: Mapping[tuple[str, str], T]) -> None:
-    """ValueError where a topic has more groups than are listed for a message."""
-    for table in tables:
-        groups = Counter(topic for topic, _ in table)
-        if groups and (most := max(groups.values())) > MOST_GROUPS:
-            raise ValueError(f"{most:,} groups of one topic")
-
-
-def _offsets(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
+def _offsets(known: Groups, values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
     """Offsets of groups; and apart from them what each client of a broadcasting group was handed (5.1.0 on)."""
     if "offsetTable" not in values:
         raise ValueError("no offsetTable")
@@ -437,11 +423,11 @@ def _offsets(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
         topic, group = _pair(key)
         table = broadcast if group.endswith(_BROADCAST) else plain
         table[topic, group.removesuffix(_BROADCAST)] = _numbers(as_object(queues))
-    _few(plain, broadcast)
+    few([*plain, *broadcast], known)
     return plain, broadcast
 
 
-def _handed_out(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
+def _handed_out(known: Groups, values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
     """The end of what ordered POP groups hold: `o` is the first offset, then each one's distance from it.
 
     And when that comes back: `i` ms after it was taken.
@@ -457,11 +443,11 @@ def _handed_out(values: dict[str, Any]) -> tuple[GroupOffsets, GroupOffsets]:
             if type(taken) is int and type(held) is int and is_time(taken + held):
                 times[_queue(queue)] = taken + held
         handed_out[_pair(key)], again[_pair(key)] = ends, times
-    _few(handed_out)
+    few(handed_out, known)
     return handed_out, again
 
 
-def _expressions(values: dict[str, Any]) -> Mapping[tuple[str, str], Expression]:
+def _expressions(known: Groups, values: dict[str, Any]) -> Mapping[tuple[str, str], Expression]:
     """The filters of groups that are or were connected; only expressions that a broker compiles are kept here."""
     expressions = {}
     for topic, held in _table(values, "filterDataByTopic").items():
@@ -471,21 +457,22 @@ def _expressions(values: dict[str, Any]) -> Mapping[tuple[str, str], Expression]
             if isinstance(kind, str) and isinstance(text, str):
                 if len(text) > LONGEST_FILTER:
                     raise ValueError(f"a filter of {len(text):,} characters")
-                expressions[_name(topic), _name(group)] = Expression(kind, text, since if type(since) is int else 0)
-    _few(expressions)
+                expressions[name_of(topic), name_of(group)] = Expression(kind, text, since if type(since) is int else 0)
+    few(expressions, known)
     return expressions
 
 
 def _groups(values: dict[str, Any]) -> Mapping[str, GroupSettings]:
     groups = {}
     for name, row in _table(values, "subscriptionGroupTable").items():
-        queues = as_object(row).get("retryQueueNums")
-        groups[_name(name)] = GroupSettings(
+        queues, parent = as_object(row).get("retryQueueNums"), _table(row, "attributes").get(_BOUND)
+        groups[name_of(name)] = GroupSettings(
             row.get("consumeEnable") is not False,
             row.get("consumeBroadcastEnable") is not False,
-            _table(row, "attributes").get(_BOUND),
+            parent if isinstance(parent, str) else None,
             type(queues) is not int or queues > 0,
         )
+    few(((one.lite_parent, name) for name, one in groups.items() if one.lite_parent is not None), {})
     return groups
 
 
@@ -494,5 +481,5 @@ def _topics(values: dict[str, Any]) -> Mapping[str, TopicSettings]:
     for name, row in _table(values, "topicConfigTable").items():
         perm, queues = as_object(row).get("perm"), row.get("readQueueNums")
         readable = type(perm) is not int or bool(perm & _READABLE)
-        topics[_name(name)] = TopicSettings(readable, queues if type(queues) is int else _ALL_QUEUES)
+        topics[name_of(name)] = TopicSettings(readable, queues if type(queues) is int else _ALL_QUEUES)
     return topics

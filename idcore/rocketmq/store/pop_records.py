@@ -14,6 +14,7 @@ from pathlib import Path
 from idcore.base import plain_json
 from idcore.ids.clock import is_time
 from idcore.rocketmq.store.files import Reading
+from idcore.rocketmq.store.names import few, name_of
 from idcore.rocketmq.store.rocksdb import Database, has_data, is_database
 
 FOLDER = "kvStore"
@@ -135,10 +136,12 @@ def read(root: Path, reading: Reading) -> PopRecords | None:
         numbers = [number for name in _NUMBERS if type(number := values.get(name)) is int and number >= 0]
         if not (isinstance(topic, str) and isinstance(group, str) and len(numbers) == len(_NUMBERS)):
             raise ValueError("a record of another form")
+        topic, group = name_of(topic), name_of(group)
         queue, offset, popped, invisible = numbers
         if offset >= MOST_OFFSET or not is_time(popped + invisible):
             raise ValueError("a record with an offset or a time that none has")
         held = by_group.setdefault((topic, group), {}).setdefault(queue, {})
         record = PopRecord(popped, popped + invisible)
         held[offset] = max(record, held.get(offset, record), key=lambda each: each.visible_ms)
+    few(by_group, {})
     return by_group
