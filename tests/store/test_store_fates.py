@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from idcore.answers.fate import Verdict
-from idcore.answers.lookup import Answer, StoreLookup, row_of
+from idcore.answers.lookup import Answer, StoreLookup, group_evidence, row_of, store_fates
 from idcore.answers.lookup.copies import is_special
+from idcore.answers.lookup.group_evidence import is_copy_of
 from idcore.cli.make import run_store
 from idcore.cli.parser import build_parser
 from idcore.ids import Clock
@@ -25,7 +26,7 @@ from idcore.simulate.broker import Broker
 from idcore.simulate.writer import StoreWriter
 from tests.remoting.fake import UNIQ
 from tests.remoting.test_traces import AT, CONSUMER, OWN, USUAL, after, before, traces
-from tests.store.doubtful import BATCH, IN_NAMESPACE, SENT_ON, TWO_TOPICS, written
+from tests.store.doubtful import BATCH, IN_NAMESPACE, SENT_ON, STORE, TWO_TOPICS, written
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CLOCK = Clock(datetime(2026, 11, 22, 8, tzinfo=UTC), UTC)
@@ -209,6 +210,33 @@ def test_a_trace_names_groups_without_their_namespace(tmp_path: Path) -> None:
 def test_a_copy_of_a_message_that_was_sent_on_may_be_of_either_record(tmp_path: Path) -> None:
     said = said_of(written(tmp_path / "store"), SENT_ON)
     assert {said["Orders", "both", place] for place in (0, 1)} == {("retry_waiting", "uncertain")}
+
+
+@pytest.mark.parametrize(("copies", "records"), [(150, 1), (20, 150)])
+def test_each_copy_of_a_message_is_looked_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copies: int, records: int
+) -> None:
+    """Each group went through all copies, twice: of 800 groups in an archive of 45 KB that took 6 s."""
+    with StoreWriter(tmp_path / "store") as writer:
+        broker = Broker(writer, STORE)
+        for at in range(records):
+            broker.send(Message.of("Orders", b"%d" % at, "paid").with_uniq_id(UNIQ), 0, AT, CONSUMER, AT + at)
+        for at in range(copies):
+            copy = Message.of("%RETRY%x", b"card", "paid").with_uniq_id(UNIQ).with_property("RETRY_TOPIC", "Orders")
+            broker.send(copy.with_property("ORIGIN_GROUP", f"g{at}"), 0, AT, CONSUMER, AT + records + at)
+        broker.write_offsets({"Orders@g": {0: records}})
+    calls = Counter[str]()
+
+    def counted(*given: Any) -> bool:
+        calls["compared"] += 1
+        return is_copy_of(*given)
+
+    for module in (store_fates, group_evidence):
+        monkeypatch.setattr(module, "is_copy_of", counted)
+    found = look_up(tmp_path / "store", UNIQ).fate
+    assert found is not None and {each.group for each in found} == {"g", *(f"g{at}" for at in range(copies))}
+    judged = min(records, group_evidence.MOST_RECORDS)
+    assert calls["compared"] <= judged * (copies + min(records, 64) * copies)
 
 
 def test_without_trace_topics_this_is_said(real_root: Path) -> None:

@@ -52,10 +52,12 @@ def records_by_topic(
     messages: dict[tuple[str, str | None], list[Copy]] = {}
     for copy in [place for each in judged[:MOST_RECORDS] for place in _places(each)]:
         messages.setdefault((copy.record.topic, copy.record.uniq_id), []).append(copy)
-    records: dict[str | None, tuple[Record, ...]] = {}
+    records: dict[str | None, list[Record]] = {}
     for record in known.values():
-        records[record.uniq_id] = (*records.get(record.uniq_id, ()), record)
-    return [RecordsOfTopic(topic, tuple(own), records[key], known.keys()) for (topic, key), own in messages.items()]
+        records.setdefault(record.uniq_id, []).append(record)
+    return [
+        RecordsOfTopic(topic, tuple(own), tuple(records[key]), known.keys()) for (topic, key), own in messages.items()
+    ]
 
 
 def _places(copy: Copy) -> list[Copy]:
@@ -87,7 +89,8 @@ def is_copy_of(copy: Record, record: Record, origins: Set[str]) -> bool:
 
 def fits_several(copy: Record, records: Iterable[Record], origins: Set[str]) -> bool:
     """Whether a group's copy may be of more than one of these records."""
-    return sum(is_copy_of(copy, record, origins) for record in records) > 1
+    fitting = (record for record in records if is_copy_of(copy, record, origins))
+    return next(fitting, None) is not None and next(fitting, None) is not None
 
 
 def calls_of(attempts: Iterable[Attempt], key: str | None, groups: Collection[str]) -> dict[str, tuple[Attempt, ...]]:
@@ -98,12 +101,12 @@ def calls_of(attempts: Iterable[Attempt], key: str | None, groups: Collection[st
     readers: dict[str, list[str]] = {}
     for group in groups:
         readers.setdefault(without_namespace(group), []).append(group)
-    calls: dict[str, tuple[Attempt, ...]] = {}
+    calls: dict[str, list[Attempt]] = {}
     for attempt in attempts:
         fitting = readers.get(without_namespace(attempt.group or ""), [])
         if len(fitting) == 1 and key is not None and attempt.msg_id.upper() == key.upper():
-            calls[fitting[0]] = (*calls.get(fitting[0], ()), attempt)
-    return calls
+            calls.setdefault(fitting[0], []).append(attempt)
+    return {group: tuple(own) for group, own in calls.items()}
 
 
 def is_past(reached: int | None, offset: int) -> bool:

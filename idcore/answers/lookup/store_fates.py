@@ -6,7 +6,7 @@ A folder shows one moment. It has offsets, copies and settings, but not who was 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import cache, cached_property
@@ -37,6 +37,7 @@ _MOST_NAMES = 10
 TAG = "TAG"  # the kind of a subscription by tags (ExpressionType)
 # The end of a log that no index file has yet is read whole, up to so many bytes.
 _TAIL_MOST = 64 << 20
+_MOST_USUAL = 64  # records of one msgId that copies are compared with: of more a copy may be of several
 
 
 class StoreEvidence:
@@ -284,30 +285,31 @@ def _of_topic(
     for record in records:
         judged = evidence.judged(record)
         whole = is_whole and evidence.covers(record)
-        groups = evidence.config.groups_of(topic) | groups_with_copies(record, every)
+        by_group = copies_by_group(record, every, origins)
+        groups = evidence.config.groups_of(topic) | by_group.keys()
         # a trace does not say which record of a msgId it is about, nor of which topic
         # Whether there is one record, of all with its msgId, that consumers could get.
         calls = calls_of(attempts if len(usual) == 1 else (), key, groups)
         for group in groups - {""}:
-            copies = copies_of(record, group, every)
+            copies = by_group.get(group, [])
             known = evidence.group(group, judged, copies, whole, calls.get(group, ()))
             marked = zip(known.copies, copies, strict=True)
-            shared = (replace(one, shared=fits_several(copy, usual, origins)) for one, copy in marked)
+            shared = (
+                replace(one, shared=len(usual) > _MOST_USUAL or fits_several(copy, usual, origins))
+                for one, copy in marked
+            )
             known = replace(known, copies=tuple(shared))
             verdicts.setdefault(group, []).append(judge(judged, known, evidence.snapshot_ms))
     return verdicts
 
 
-def groups_with_copies(record: Record, every: Sequence[Record]) -> set[str]:
-    """The groups that have copies of a record among all with its msgId."""
-    groups = {group for each in every if (group := group_of(each, [record.topic]))}
-    return {group for group in groups if copies_of(record, group, every)}
-
-
-def copies_of(record: Record, group: str, every: Sequence[Record]) -> list[Record]:
-    """Of all records of a message those that are copies of one record and of one group."""
-    origins = _origins(every)
-    return [each for each in every if group_of(each, [record.topic]) == group and is_copy_of(each, record, origins)]
+def copies_by_group(record: Record, every: Iterable[Record], origins: Set[str]) -> dict[str, list[Record]]:
+    """Of all records with the msgId of a record those that are its copies, by their group: each is looked at once."""
+    copies: dict[str, list[Record]] = {}
+    for each in every:
+        if (group := group_of(each, [record.topic])) and is_copy_of(each, record, origins):
+            copies.setdefault(group, []).append(each)
+    return copies
 
 
 def _origins(every: Sequence[Record]) -> set[str]:
