@@ -7,7 +7,7 @@ from math import isclose, log10
 
 import pytest
 
-from idcore.answers.journey import Event, Journey, short_text
+from idcore.answers.journey import Event, Journey, short_text, timeline
 from idcore.answers.journey.sentences import distances
 from idcore.base import catalogue
 
@@ -43,3 +43,16 @@ def test_tries_are_numbered_and_the_next_follows_a_failure(tries: int | None, ou
     assert text.endswith(said) and ("try" in text) == bool(said) and ("next" in text) == ("next" in said)
     chinese = short_text(attempt(tries, outcome), catalogue.words("zh"))
     assert ("次投递" in chinese) == bool(said)
+
+
+def test_the_end_of_each_event_is_asked_for_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each gap looked at all events before it: the time grew with the square of the copies of a message."""
+    asked, end_ms = [0], Event.end_ms.fget  # type: ignore[attr-defined]
+
+    def counted(event: Event) -> int | None:
+        asked[0] += 1
+        return end_ms(event)  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(Event, "end_ms", property(counted))
+    events = [attempt(at % 3, None, at * 60_000) for at in range(200)]
+    assert len(list(timeline._gaps(events))) == 199 and asked[0] <= 3 * len(events)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import tzinfo
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any
 
 from idcore.answers.journey.events import (
     WAITING,
@@ -247,6 +247,9 @@ def _causes(events: Sequence[Event]) -> Iterator[tuple[str, int, int]]:
     stored = [(at, event) for at, event in numbered if event.code == "stored" and event.at_ms is not None]
     sends = [at for at, event in numbered if event.code == "sent"]
     first = stored[0][0] if stored else None
+    by_birth: dict[Any, list[int]] = {}
+    for at, event in stored:
+        by_birth.setdefault(event.values.get("born_ms"), []).append(at)
     # consumers get neither what is kept back nor, as a first attempt, a retry copy
     home = next(
         (at for at, each in stored if each.values["relation"] not in WAITING and not each.values["tries"]), None
@@ -256,8 +259,7 @@ def _causes(events: Sequence[Event]) -> Iterator[tuple[str, int, int]]:
             yield from (("stored_before_generated", at, other) for other, _ in stored)
             yield from (("logged_before_generated", at, other) for other, each in numbered if _is_logged(each))
         elif event.code == "born":
-            own = [other for other, each in stored if each.values.get("born_ms") == event.at_ms]
-            yield from (("stored_before_born", at, other) for other in own)
+            yield from (("stored_before_born", at, other) for other in by_birth.get(event.at_ms, ()))
         elif event.code == "sent" and at == sends[0] and first is not None:
             yield "stored_before_sent", at, first
             if event.values["success"] and len(sends) == 1:
@@ -372,16 +374,17 @@ def _of_logs(events: Sequence[Event]) -> Iterator[Conflict]:
 # ---- gaps
 
 
-def _is_retry_due(before: Sequence[Event], event: Event, ms: int) -> bool:
+def _is_retry_due(most: int, event: Event, ms: int) -> bool:
     """Whether a broker kept a retry back for such a time: lines that name its try are of the try before, and its.
+
+    `most` is the last try that an event before it names, -1 where none names one.
 
     A delay level that the record names counts; without one, those of brokers as they come.
     """
     if event.values.get("pace") == "orderly":
         return False  # its consumer tries again by itself, after a moment
     tries = event.values.get("tries")
-    known = [each.values["tries"] for each in before if each.values.get("tries") is not None]
-    if not tries or not known or max(known) >= tries:
+    if not tries or not 0 <= most < tries:
         return False
     level = event.values.get("level") or FIRST_RETRY_LEVEL - 1 + tries
     due = DELAY_SECONDS[level - 1] if 1 <= level <= len(DELAY_SECONDS) else DELAY_SECONDS[-1]
@@ -395,12 +398,14 @@ def _gaps(events: Sequence[Event]) -> Iterator[Gap]:
         for at, event in enumerate(events)
         if event.at_ms is not None and event.code not in ("judged", "due") and not event.is_open
     ]
-    for (after, one), (before, other) in pairwise(lived):
-        ended = max(each.end_ms or 0 for at, each in lived if at <= after)
+    ends = accumulate((each.end_ms or 0 for _, each in lived), max)
+    tries = [-1 if (held := each.values.get("tries")) is None else held for each in events]
+    most = list(accumulate(tries, max))
+    for ((after, one), (before, other)), ended in zip(pairwise(lived), ends, strict=False):
         ms = (other.at_ms or 0) - ended
         if ms >= SILENCE_MS:
             kept = one.code == "stored" and one.values.get("relation") in WAITING
-            kept = kept or _is_retry_due(events[: after + 1], other, ms)
+            kept = kept or _is_retry_due(most[after], other, ms)
             yield Gap("waiting" if kept else "silence", after, before, ms)
     if lived and all(event.role != "consumer" for event in events):
         yield Gap("open", lived[-1][0])
