@@ -320,6 +320,27 @@ def test_a_malformed_request_is_one_line_of_the_log(form: str, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("form", ["plain", "json"])
+def test_a_log_in_that_fails_is_one_line_of_the_log(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Streamlit writes it down: anybody can come back from the provider with a wrong code, as often as they like."""
+    from streamlit.web.server.starlette import starlette_auth_routes
+
+    monkeypatch.setenv("IDCORE_LOG", form)
+    server, said = logging.getLogger(starlette_auth_routes.__name__), io.StringIO()
+    handler = logging.StreamHandler(said)
+    server.addHandler(handler)
+    try:
+        logs.use_json()
+        try:
+            raise ValueError("invalid_grant: \x1b[2J")
+        except ValueError:
+            server.warning("OAuth token exchange failed for provider '%s'.", "default", exc_info=True)
+    finally:
+        server.removeHandler(handler)
+    (line,) = said.getvalue().splitlines()
+    assert "for provider 'default'. ValueError: invalid_grant: " in line and "\x1b" not in line
+
+
+@pytest.mark.parametrize("form", ["plain", "json"])
 def test_a_text_of_a_stranger_gives_no_command_to_a_terminal_that_shows_the_log(
     form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from idcore.policy import settings
 
 OURS = ("idcore", "pages")
 _SERVER, _STREAMLIT = "uvicorn.error", "streamlit"
+_LOG_IN = "streamlit.web.server.starlette.starlette_auth_routes"  # the way to the provider and back
 _SAID_TWICE = "Uncaught app execution"  # of Streamlit: the console has said all of this error of a page
 _OF_REQUESTS = {*OURS, _STREAMLIT, "uvicorn"}
 LONGEST = 2_000  # characters of one message: a stranger writes some of them
@@ -101,7 +102,7 @@ def _without_commands(record: logging.LogRecord) -> bool:
 def _without_stack(record: logging.LogRecord) -> bool:
     """Takes the stack out of a line about a malformed request (h11) or message (protobuf), or one that was broken off.
 
-    All of these are their sender's fault.
+    All of these are their sender's fault. So is a log-in that fails, and anybody may begin one: its reason stays.
     """
     error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
     if record.msg == _SAID_TWICE:
@@ -110,6 +111,9 @@ def _without_stack(record: logging.LogRecord) -> bool:
         reason = str(error) or "it was broken off"
         record.msg, record.args, record.exc_info = f"a request or message was not read: {reason}", (), None
         record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
+    elif error is not None and record.name == _LOG_IN:
+        reason = f"{record.getMessage()} {type(error).__name__}: {error}"
+        record.msg, record.args, record.exc_info = reason, (), None
     return True
 
 
