@@ -22,10 +22,11 @@ from idcore.__main__ import main
 from idcore.answers.fate import Verdict
 from idcore.answers.fate.levels import UNDELIVERED
 from idcore.answers.fate_list import MOST_IDS
+from idcore.answers.fate_list import tally as tally_module
 from idcore.answers.fate_list.batched_lookups import FateListProgress, IdList, ask
 from idcore.answers.fate_list.tally import Tally, write
 from idcore.answers.lookup import Answer, Copy, LookupService, Moment
-from idcore.answers.lookup.topic_brokers import Pace
+from idcore.answers.lookup.topic_brokers import LONGEST_GROUP, MOST_GROUPS, Pace
 from idcore.base.errors import CoreError
 from idcore.rocketmq.remoting.audit import AuditLog, RateLimit
 from idcore.rocketmq.remoting.client import Limits
@@ -144,6 +145,15 @@ class TestTheList:
         summary = write(tmp_path, tally)
         assert summary["not_asked"] == pq.read_table(tmp_path / "asked_ids")["outcome"].to_pylist().count("not_asked")
 
+    def test_a_list_whose_rows_take_too_much_memory_ends_with_what_was_judged(
+        self, nowhere: Cluster, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A stranger's broker has groups of any names, and each record in a queue and minute of its own."""
+        monkeypatch.setattr(tally_module, "MOST_HELD", 800)
+        tally = ask(Canned(nowhere), IdList.of(map(id_of, range(0, MOST_IDS, 250))))
+        assert tally.problem is not None and tally.problem.code == "answers_large"
+        assert 0 < tally.outcomes["judged"] == tally.asked < 20 == tally.asked + tally.outcomes["not_asked"]
+
     def test_a_full_disk_leaves_no_table_and_no_half_of_one(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -183,6 +193,18 @@ class TestTheList:
 
 
 class TestTheTables:
+    def test_a_group_of_a_name_that_no_broker_takes_is_left_out(self) -> None:
+        """Of 16 MB of names in one answer each message of a list had a row."""
+        made = Many(1, ["works", long := "g" * (LONGEST_GROUP + 1)])
+        made.offsets = {"Orders@works": 1, f"Orders@{long}": 1}
+        made.end, made.pulled = 1, 1
+        with made.server, closing(service_of(made)) as service:
+            found = service.one(made.ids[0], "Orders", fate=True)
+        assert [verdict.group for verdict in found.fate or ()] == ["works"]
+        assert {"count": 1, "limit": MOST_GROUPS} in [
+            item.values for item in found.evidence if item.code == "groups_left_out"
+        ]
+
     def test_they_are_what_single_look_ups_say(self, cluster: Many) -> None:
         with closing(service_of(cluster)) as service:
             single = {each: service.one(each, "Orders", fate=True) for each in cluster.ids}

@@ -17,13 +17,18 @@ from idcore.answers.fate.levels import UNDELIVERED
 from idcore.answers.fate.places import queue_of
 from idcore.answers.lookup import NO_VERDICT, Answer
 from idcore.answers.lookup.copies import is_special
-from idcore.base.errors import CoreError
+from idcore.base.errors import CoreError, refuse
+from idcore.base.safe_text import size
 from idcore.ids.clock import MINUTE_MS, from_ms, is_time
 from idcore.rocketmq.message import Record
 from idcore.runs.run_facts import OUTCOMES
 from idcore.runs.runs import write_tables, write_text
 from idcore.scan.schemas import OF_LISTS
 
+# Bytes of all rows in memory. A list of 5,000 IDs with 200 groups each takes 0.8 GB; a stranger's broker has eight
+# records of each ID, in queues and minutes of their own.
+MOST_HELD = 1 << 30
+_OF_CELL = 700  # bytes in memory of a queue, minute and group
 # Evidence that something is not among the verdicts, and evidence that somebody was silent.
 _CUT = ("groups_incomplete", "groups_left_out", "records_left_out", "topics_left_out")
 _SILENCE = frozenset({"groups_incomplete", "no_answer", "error_answer", "denied"})
@@ -48,6 +53,7 @@ class Tally:
         self._records: dict[tuple[str, str, _Queue], int] = {}  # in each queue by which they were judged
         self._cells: dict[tuple[Any, ...], _Row] = {}
         self._undelivered: list[_Row] = []
+        self._left = MOST_HELD
 
     @property
     def asked(self) -> int:
@@ -66,7 +72,10 @@ class Tally:
         return {name: counts[name] for name in OUTCOMES[:-1]} | {"not_asked": len(self.ids) - self.asked}
 
     def take(self, answer: Answer, brokers: Mapping[str, str]) -> None:
-        """One answer with its verdicts; `brokers` has the name of the broker at each address."""
+        """One answer with its verdicts; `brokers` has the name of the broker at each address.
+
+        CoreError where there is no room for it: what was taken before stays.
+        """
         consumable = (copy for copy in answer.copies if copy.relation != "trace" and not is_special(copy.record.topic))
         homes = {str(copy.record.offset_id): copy for copy in consumable}
         verdicts: dict[tuple[str, _Queue], dict[str, str]] = {}
@@ -103,12 +112,17 @@ class Tally:
         stored = record.store_timestamp if is_time(record.store_timestamp) else None
         minute = None if stored is None else stored // MINUTE_MS * MINUTE_MS
         self.groups |= verdicts.keys()
-        for group, verdict in verdicts.items():
-            cell = self._cells.setdefault((topic, number, group, minute, verdict, broker), {"offsets": [], "times": []})
+        missed = {group: verdict for group, verdict in sorted(verdicts.items()) if verdict in UNDELIVERED}
+        listed = json.dumps(missed, ensure_ascii=False)
+        keys = [(topic, number, group, minute, verdict, broker) for group, verdict in verdicts.items()]
+        self._left -= len(listed) + sum(_OF_CELL + len(key[2]) for key in keys if key not in self._cells)
+        if self._left < 0:
+            raise refuse("answers_large", most=size(MOST_HELD))
+        for key in keys:
+            cell = self._cells.setdefault(key, {"offsets": [], "times": []})
             cell["offsets"].append(offset)
             cell["times"] += [] if stored is None else [stored]
             cell["bytes"] = cell.get("bytes", 0) + record.size
-        missed = {group: verdict for group, verdict in sorted(verdicts.items()) if verdict in UNDELIVERED}
         if missed:
             self._undelivered.append(
                 {
@@ -120,7 +134,7 @@ class Tally:
                     "store_timestamp": _time(stored),
                     "msg_id": record.uniq_id,
                     "groups": len(missed),
-                    "verdicts": json.dumps(missed, ensure_ascii=False),
+                    "verdicts": listed,
                     "broker": broker,
                 }
             )

@@ -33,6 +33,7 @@ from idcore.rocketmq.remoting.requests import (
 )
 
 MOST_GROUPS = 200
+LONGEST_GROUP = 1_000  # characters: a broker takes names of 255, and each message of a list has a row for each group
 _BROKERS_AT_ONCE = 8
 # A client that waits behind a proxy polls every 20 s. A group that has not polled for this long has gone.
 PROXY_GONE_MS = 60_000
@@ -234,9 +235,10 @@ class TopicBrokers:
             for (bound,) in self._ask_all({name: [ParentGroups(self.parent)] for name in self.brokers}).values():
                 every_group |= set(bound.value or ())
         every_group.discard("")
-        if len(every_group) > most:
-            self.notes.add("groups_left_out", count=len(every_group) - most, limit=most)
-        return sorted(every_group)[:most]
+        named = sorted(group for group in every_group if len(group) <= LONGEST_GROUP)[:most]
+        if len(every_group) > len(named):
+            self.notes.add("groups_left_out", count=len(every_group) - len(named), limit=most)
+        return named
 
     def _unlisted(self, brokers: Sequence[str], listed: set[str]) -> set[str]:
         """Groups that such a broker does not list: those with an offset, and those connected for this topic."""
