@@ -496,6 +496,12 @@ def test_an_id_of_the_rust_client_is_of_its_month_and_not_of_2021(fake: Fake) ->
     assert desk_at(fake, now, timedelta(days=3)).one(text).reason == "unknown"
 
 
+def test_small_records_have_the_bound_of_what_they_take_in_memory() -> None:
+    """Those of 256 MiB took 3 GB."""
+    room = notes.RecordRoom(20_000)
+    assert sum(room.takes(134) for _ in range(150)) == 17
+
+
 def test_copies_of_ids_that_are_looked_up_together_have_a_bound(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stranger's broker has copies of any ID: those of 64 IDs filled the memory of the server."""
     room = notes.RecordRoom(20_000)

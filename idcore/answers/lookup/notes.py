@@ -18,18 +18,19 @@ from idcore.rocketmq.remoting.errors import NotPermitted, RemotingError, Unreach
 from idcore.rocketmq.remoting.guard import Member
 from idcore.rocketmq.remoting.requests import BrokerState, Request, RuntimeInfo
 
+_OF_RECORD = 1_000  # bytes in memory besides its own: an answer of 16 MiB can have 180,000 records
 _MOST_OF_A_KIND = 1_000  # facts: a route has as many brokers that are not there as strangers registered
 
 
 @dataclass(slots=True)
 class RecordRoom:
-    """How many bytes of records look-ups may hold together: of one message a stranger's broker has any number."""
+    """How many bytes records may take in memory together: of one message a stranger's broker has any number."""
 
     left: int = MOST_BYTES
 
     def takes(self, size: int) -> bool:
-        """Whether a record still has room. Threads share it: each may go over it by one record."""
-        self.left -= size
+        """Whether a record of so many bytes still has room. Threads share it: each may go over it by one record."""
+        self.left -= size + _OF_RECORD
         return self.left >= 0
 
 
