@@ -6,6 +6,7 @@ import hashlib
 import ipaddress
 import json
 import logging
+import math
 import os
 import re
 import secrets
@@ -29,6 +30,7 @@ CLOCK_STEP = 3600.0  # seconds that a clock may be set back without ending the l
 SECRET = 32  # characters at least: whoever guesses it makes a login of any name
 LONGEST_ADDRESS = 45  # characters: of IPv6 whose end is written as IPv4
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.%]{2,60})\]|([A-Za-z0-9._-]{1,253}))(?::[0-9]{0,5})?")
+SWEEP = 3600.0  # seconds between two looks for old ones: a script logs in as often as it likes, and all wait for a look
 KEPT = ".logins"  # in the folder of scans: the log-ins, a file each
 
 
@@ -182,6 +184,7 @@ class LogIns:
         self.folder, self.seconds = root / KEPT, seconds
         self._unwritten: dict[str, str] = {}  # of a disk that is full or read-only: this server alone knows them
         self._undeleted: set[str] = set()
+        self._swept = -math.inf
 
     def begin(self, cookies: Mapping[str, str], now: float) -> str:
         """Keeps the cookies that Streamlit made for a log-in; the random name to give to the browser."""
@@ -189,7 +192,9 @@ class LogIns:
         text = json.dumps({"begun": now, "cookies": dict(cookies)})
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._delete_old(now)
+            if abs(now - self._swept) >= SWEEP:
+                self._swept = now
+                self._delete_old(now)
             # In place, and not renamed into it: nobody knows the name before this returns.
             place = os.open(self._file(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with open(place, "w", encoding="utf-8") as file:

@@ -291,6 +291,15 @@ def test_log_ins_whose_time_is_over_are_deleted_at_the_next_one(desk: LogIns) ->
     assert len(list(desk.folder.iterdir())) == 1
 
 
+def test_a_log_in_looks_through_those_of_others_once_an_hour(desk: LogIns, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script that logs in all day left files, and each further log-in looked at all of them, where all wait."""
+    looked: list[float] = []
+    monkeypatch.setattr(desk, "_delete_old", looked.append)
+    for now in (10_000, 10_001, 13_599, 13_600, 13_601, 9_000):  # the clock was set back
+        desk.begin({OF_STREAMLIT: "x"}, now)
+    assert looked == [10_000, 13_600, 9_000]
+
+
 def test_a_folder_that_takes_nothing_keeps_log_ins_with_this_server(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     kept = LogIns(tmp_path / "file")
