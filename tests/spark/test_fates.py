@@ -21,9 +21,9 @@ from idcore.answers.fate.levels import UNDELIVERED
 from idcore.answers.findings.all_rules import RULES
 from idcore.answers.lookup import traces
 from idcore.answers.lookup.copies import group_of, is_special
-from idcore.answers.lookup.group_evidence import MOST_RECORDS
+from idcore.answers.lookup.group_evidence import MOST_RECORDS, is_copy_of
 from idcore.answers.lookup.hidden_copies import HiddenCopies, ReadableRecords, hidden_copies, holds_copies
-from idcore.answers.lookup.store_fates import StoreEvidence, copies_of
+from idcore.answers.lookup.store_fates import StoreEvidence
 from idcore.answers.lookup.store_folder import StoreLookup
 from idcore.ids import Clock
 from idcore.kernels.fates import MOST_LIGHT
@@ -103,6 +103,12 @@ def _hidden(store: StoreFolder) -> Iterator[str]:
                 yield topic.removeprefix("%RETRY%").removeprefix("%DLQ%")
             elif unit.queue_offset >= (store.config.delays or {}).get(1, 0):
                 yield "every group"
+
+
+def copies_of(record: Record, group: str, every: list[Record]) -> list[Record]:
+    """Of all records of a message those that are copies of one record and of one group."""
+    origins = {str(each.offset_id) for each in every if not is_special(each.topic)}
+    return [each for each in every if group_of(each, [record.topic]) == group and is_copy_of(each, record, origins)]
 
 
 class Twin:
