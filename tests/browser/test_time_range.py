@@ -63,7 +63,7 @@ def downloaded(tab: Visit, name: str) -> str:
 
 def takes_the_range_to_brokers_and_findings(tab: Visit, first: dict[str, str]) -> None:
     """Both show what the range has. A box in a chart of brokers is a new one; 24 brokers look different."""
-    plots, said = tab.page.locator(".js-plotly-plot .nsewdrag"), tab.page.locator(".mq-said").first
+    plots, said = tab.page.locator(".js-plotly-plot .nsewdrag"), tab.page.get_by_role("main")
     for page, shows in (("Brokers", "24 brokers"), ("Findings", "in this time range")):
         tab.page.get_by_role("link", name=page).first.click()
         tab.heading(page)
