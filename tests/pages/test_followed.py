@@ -92,6 +92,17 @@ def test_the_wall_display_names_new_errors_for_ten_minutes(
     assert "10.0.0.7 pid 2" not in text and "10.0.0.7 pid 3" in text, "also where no table has changed"
 
 
+def test_what_is_new_on_the_wall_display_is_new_on_the_page_behind_it(open_page: Open, found: Found) -> None:
+    """Who presses Wall display before a page is drawn to its end has first seen the scan there."""
+    found(shared(1))
+    app = open_page("findings", run=RUN, wall="1")
+    found(shared(1), shared(2))
+    app.run()
+    del app.query_params["wall"]
+    (said,) = banners(app.run())
+    assert "pid 2" in said and "pid 1" not in said
+
+
 def test_a_page_of_a_followed_scan_leads_to_its_wall_display(open_page: Open, found: Found) -> None:
     found(shared(1))
     app = open_page("producers", run=RUN)

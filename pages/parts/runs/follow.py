@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import streamlit as st
@@ -114,10 +115,16 @@ def _ticking(run: Run) -> None:
             )
 
 
+def known_errors(run: Run, errors: Iterable[str]) -> set[str]:
+    """The errors that are no news: those of when this session first saw the scan, on whichever page, and seen ones."""
+    known: set[str] = st.session_state.setdefault(f"follow-known-{run.name}", set(errors))
+    return known
+
+
 def _new_errors(run: Run) -> None:
     """Errors that were not there when this session first saw the scan: a banner, and the name of the tab."""
     words, errors = view().words, announcements.announceable(cache.frame(run, "findings").to_dict("records"))
-    known = st.session_state.setdefault(f"follow-known-{run.name}", set(errors))
+    known = known_errors(run, errors)
     fresh = [key for key in errors if key not in known]
     if not fresh:
         return

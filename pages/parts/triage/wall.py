@@ -22,6 +22,7 @@ from idcore.presentation.triage.time_range import TimeRange
 from idcore.runs.runs import Run, may_see
 from idcore.server.announcements import announceable
 from pages.parts import cache, problems, scans, visitor
+from pages.parts.runs.follow import known_errors
 from pages.parts.triage import ranking, shared
 from pages.parts.view import View, view
 from pages.parts.widgets import empty, show_html
@@ -61,6 +62,7 @@ def _drawn(run: Run) -> None:
 def _new_errors(run: Run, findings: pd.DataFrame) -> tuple[list[Row], float]:
     """Errors that came while this screen showed the scan, and until when these are the new ones."""
     errors, now = announceable(findings.to_dict("records")), time.monotonic()
+    known_errors(run, errors)  # a page that leads here at once may not have been drawn to its end
     ends = st.session_state.setdefault(f"wall-new-{run.name}", dict.fromkeys(errors, now))
     for key in errors:
         ends.setdefault(key, now + NEW)
