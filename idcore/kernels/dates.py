@@ -286,10 +286,12 @@ def may_be_held(p, begin):
         if is_opening(load_8(at)) and load_8(at) != signs.BACKSLASH:
             front = at - U(1)
             while front > begin and (
-                is_word(load_8(front)) or is_quote_or_space(load_8(front)) or load_8(front) == signs.BACKSLASH
+                is_word(load_8(front)) or load_8(front) == signs.DOT or load_8(front) >= signs.NOT_ASCII
             ):
                 front -= U(1)
-            if load_8(front) == signs.EQUALS or load_8(front) == signs.COLON or load_8(front) == signs.DOT:
+            while front > begin and (is_quote_or_space(load_8(front)) or load_8(front) == signs.BACKSLASH):
+                front -= U(1)
+            if load_8(front) == signs.EQUALS or load_8(front) == signs.COLON:
                 return True
         at += U(1)
     return False
