@@ -34,6 +34,16 @@ MONTHS = _names()
 
 
 @numba.njit(cache=True, nogil=True)
+def digits_at(p, end):
+    """How many digits are at p, up to 20."""
+    size = 0
+    while p < end and size < 20 and is_digit(load_8(p)):
+        size += 1
+        p += U(1)
+    return size
+
+
+@numba.njit(cache=True, nogil=True)
 def may_be_month(p, end):
     """Whether the word at p may be the name of a month."""
     if p + U(3) > end:
@@ -121,10 +131,8 @@ def goes_on(byte):
 @numba.njit(cache=True, nogil=True)
 def may_begin_date(p, end):
     """Whether digits at p may be the begin of a date: its year or its day, or all of it."""
-    size = 0
-    while p < end and size < 9 and is_digit(load_8(p)):
-        size += 1
-        p += U(1)
+    size = digits_at(p, end)
+    p += U(size)
     if size == 8:
         return True
     if size == 3 or size > 4 or p + U(1) >= end:

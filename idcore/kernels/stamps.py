@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from . import signs
-from .clocks import may_have_date_behind
+from .clocks import digits_at, may_have_date_behind
 from .dates import (
     DAY,
     DAY_EARLY,
@@ -64,16 +64,6 @@ class Stamp(NamedTuple):
 
 
 NO_STAMP = Stamp(U(0), U(0), NO_YEAR, np.int64(0), np.int64(0), np.int64(0), NO_ZONE, False)
-
-
-@numba.njit(cache=True, nogil=True)
-def digits_at(p, end):
-    """How many digits are at p, up to 20."""
-    size = 0
-    while p < end and size < 20 and is_digit(load_8(p)):
-        size += 1
-        p += U(1)
-    return size
 
 
 @numba.njit(cache=True, nogil=True)

@@ -241,7 +241,7 @@ def said(rows: Sequence[BrokerRow], reader: Reader, now: datetime, assumed: str 
     what of the times no line shows.
     """
     words, titles = reader.words, _Titles()
-    text = _silent_text(rows, reader, assumed, titles) + _lower_text(rows, reader, assumed, titles)
+    text = _trouble_text(rows, reader, assumed, titles)
     is_silent, aside = bool(text), ""
     if (most := _with_most(rows)) is not None:
         n, share = words.count("broker", len(rows)), words.share(most.share, 1)
@@ -312,26 +312,20 @@ def _silent(rows: Sequence[BrokerRow]) -> list[BrokerRow]:
     return sorted((row for row in rows if row.silent_since), key=lambda row: str(row.silent_since))
 
 
-def _silent_text(rows: Sequence[BrokerRow], reader: Reader, assumed: str, titles: _Titles) -> str:
-    words, text, silent = reader.words, "", _silent(rows)
-    for row in silent[: broker_logs.NAMED]:
-        text += words("brokers.said_silent", address=titles.of(row), at=reader.second(row.silent_since) + assumed)
-    if (more := len(silent) - broker_logs.NAMED) > 0:
-        text += words("brokers.said_silent_more", n=words.count("broker", more))
-    return text
-
-
 def _lower(rows: Sequence[BrokerRow]) -> list[BrokerRow]:
     """Those whose offsets are lower than before, the first of them first."""
     return sorted((row for row in rows if row.lower_since), key=lambda row: str(row.lower_since))
 
 
-def _lower_text(rows: Sequence[BrokerRow], reader: Reader, assumed: str, titles: _Titles) -> str:
-    words, text, lower = reader.words, "", _lower(rows)
-    for row in lower[: broker_logs.NAMED]:
-        text += words("brokers.said_lower", address=titles.of(row), at=reader.second(row.lower_since) + assumed)
-    if (more := len(lower) - broker_logs.NAMED) > 0:
-        text += words("brokers.said_lower_more", n=words.count("broker", more))
+def _trouble_text(rows: Sequence[BrokerRow], reader: Reader, assumed: str, titles: _Titles) -> str:
+    """Who is silent, and whose offsets are lower than before, each with its moment; of many the first."""
+    words, text = reader.words, ""
+    lower = [(row, row.lower_since) for row in _lower(rows)]
+    for code, some in (("silent", [(row, row.silent_since) for row in _silent(rows)]), ("lower", lower)):
+        for row, since in some[: broker_logs.NAMED]:
+            text += words(f"brokers.said_{code}", address=titles.of(row), at=reader.second(since) + assumed)
+        if (more := len(some) - broker_logs.NAMED) > 0:
+            text += words(f"brokers.said_{code}_more", n=words.count("broker", more))
     return text + words("brokers.lower_why") if lower else text
 
 
