@@ -18,6 +18,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from idcore.base.layout import ID_DIGITS
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.base.numbers import whole_number
 from idcore.ids import broken_lines, rules
 from idcore.ids.delivery_words import (
@@ -49,58 +50,58 @@ _LONGEST = 1 << 16  # characters of a line, or of a record of several, that are 
 _MOST_LINES = 80  # of one record
 # Between two messages of a line: signs that part them, and those that may part fields too.
 _STRONG, _WEAK = ";；。|}\t\n", ",，、"
-_NEXT_OBJECT = re.compile(r"\}\s{0,20},\s{0,20}\{")
-_QUOTES = re.compile(r'\\{0,16}"')
-_JSON_SIGNS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
+_NEXT_OBJECT = lazy_pattern(r"\}\s{0,20},\s{0,20}\{")
+_QUOTES = lazy_pattern(r'\\{0,16}"')
+_JSON_SIGNS = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
 _NEAR = 200  # characters around an id in which a word of an application counts
 
 _IS = r"""\\?["']?\s{0,24}[=:]\s{0,24}\\?["']?"""
 
 
 # `name=value`, `"name": "value"`, `Name: value` (mqadmin has names of two words), in one pass: each name is a question.
-_PAIR = re.compile(
+_PAIR = lazy_pattern(
     r"""(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]{1,40}(?: [A-Z][A-Za-z]{1,20})?)"""
     r"""[\\"']{0,2}\s{0,24}[=:]\s{0,24}[\\"'\[]{0,3}"""
     r"""([^\s,;=\]\[(){}"'\\]{1,255}+)(?!=)"""
 )
 _NULLS = ("null", "None")
-_SPRING = re.compile(r"\Arocket(?:mq)?_(?:mq_)?", re.IGNORECASE)  # headers of Spring messages
+_SPRING = lazy_pattern(r"\Arocket(?:mq)?_(?:mq_)?", re.IGNORECASE)  # headers of Spring messages
 # The same as the Go client of 5.x and the C++ client print them.
 _OTHER_FIELDS = (
-    ("topic", "topic:{", re.compile(r"\btopic:\{[^{}]{0,200}?name:\s{0,2}\"([^\"]{1,255})\"")),
-    ("group", "group:{", re.compile(r"\bgroup:\{[^{}]{0,200}?name:\s{0,2}\"([^\"]{1,255})\"")),
-    ("topic", "Topic[", re.compile(r"\bTopic\[([^\]]{1,255})\]")),
-    ("topic", "主题", re.compile(r"主题\s?[=:：]\s?([^\s,，;；]{1,255})")),
-    ("group", "组", re.compile(r"(?:消费者?|订阅)组\s?[=:：]\s?([^\s,，;；]{1,255})")),
-    ("reconsumetimes", "RetryTimes[", re.compile(r"RetryTimes\[(\d{1,6})\]")),
+    ("topic", "topic:{", lazy_pattern(r"\btopic:\{[^{}]{0,200}?name:\s{0,2}\"([^\"]{1,255})\"")),
+    ("group", "group:{", lazy_pattern(r"\bgroup:\{[^{}]{0,200}?name:\s{0,2}\"([^\"]{1,255})\"")),
+    ("topic", "Topic[", lazy_pattern(r"\bTopic\[([^\]]{1,255})\]")),
+    ("topic", "主题", lazy_pattern(r"主题\s?[=:：]\s?([^\s,，;；]{1,255})")),
+    ("group", "组", lazy_pattern(r"(?:消费者?|订阅)组\s?[=:：]\s?([^\s,，;；]{1,255})")),
+    ("reconsumetimes", "RetryTimes[", lazy_pattern(r"RetryTimes\[(\d{1,6})\]")),
 )
 _LOCAL = r"[=:]\s{1,24}(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})"
 # When it was consumed, as a field that is a time: `consumeTime=12` is how long it took.
-_CONSUMED = re.compile(
+_CONSUMED = lazy_pattern(
     r"(?:(?<![A-Za-z_])(?<!last )(?i:consum(?:e|ed|ption|ing)[_ ]?(?:start|begin|end|finish|done)?[_ ]?"
     r"(?:(?:date)?time(?:[_ ]?stamp)?|at|date))|(?<!上次)(?<!最后)(?<!最近)消费(?:开始|结束|完成)?(?:时间戳?|日期))"
     r"[\\\"']{0,2}\s{0,24}[=:：]\s{0,24}[\\\"'\[]{0,3}(?:(1\d{12})(?!\d)|(?=\d{4}[-/]\d))"
 )
-_BORN_TEXT, _STORED_TEXT = re.compile(f"Born Timestamp{_LOCAL}"), re.compile(f"Store Timestamp{_LOCAL}")
+_BORN_TEXT, _STORED_TEXT = lazy_pattern(f"Born Timestamp{_LOCAL}"), lazy_pattern(f"Store Timestamp{_LOCAL}")
 STATUSES = (SEND_OK, "FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
-_RECEIPT = re.compile(
+_RECEIPT = lazy_pattern(
     rf"(?i)(?:receipt_?\s?handle|POP_CK){_IS}(\d{{1,19}} \d{{12,14}} \d{{1,12}} \d{{1,6}} [0-2] \S{{1,200}} \d{{1,6}}"
     r"(?: \d{1,19}){0,2})(?![0-9])"
 )
 # base64url of "v1 " and more: no other word of a log begins so
-_RECALL = re.compile(r"(?<![A-Za-z0-9_-])(djEg[A-Za-z0-9_-]{20,2000})")
-_CODE = re.compile(r"\bcode:\s?([A-Z_]{2,60}|\d{1,6})\b")
-_THREAD = re.compile(r"[\[(\" ]((?:[\w.$%-]{0,200}(?:Thread|exec|pool|worker)[\w.$%-]{0,200}))[\])\"]")
-_THREAD_GROUP = re.compile(r"ConsumeMessageThread_(.{1,255})_\d+\Z")
+_RECALL = lazy_pattern(r"(?<![A-Za-z0-9_-])(djEg[A-Za-z0-9_-]{20,2000})")
+_CODE = lazy_pattern(r"\bcode:\s?([A-Z_]{2,60}|\d{1,6})\b")
+_THREAD = lazy_pattern(r"[\[(\" ]((?:[\w.$%-]{0,200}(?:Thread|exec|pool|worker)[\w.$%-]{0,200}))[\])\"]")
+_THREAD_GROUP = lazy_pattern(r"ConsumeMessageThread_(.{1,255})_\d+\Z")
 
 _THREAD_WORDS = ("Thread", "exec", "pool", "worker")
-_FIGURES = re.compile(r"(?<!\w)\w*\d\w*")  # from the begin of a word: else each of its letters is tried
+_FIGURES = lazy_pattern(r"(?<!\w)\w*\d\w*")  # from the begin of a word: else each of its letters is tried
 # The beginning of one of several messages of a line.
-_START = re.compile(
+_START = lazy_pattern(
     r"Message(?:Client)?Ext ?[\[{(]|\[?Message=\[|MessageView(?:Impl)? ?[\[{(]|SendResult ?[\[{(]|\bmessage_id:"
 )
 _START_WORDS = ("Message", "SendResult", "message_id:")
-_MESSAGE = re.compile(r"Message(?:Client)?Ext ?[\[{(]|\[Message=\[|MessageView(?:Impl)? ?[\[{(]")
+_MESSAGE = lazy_pattern(r"Message(?:Client)?Ext ?[\[{(]|\[Message=\[|MessageView(?:Impl)? ?[\[{(]")
 
 # What the ids of a printed record are, by their labels: of the message, of the record, of the record before it.
 _KINDS = (
@@ -116,17 +117,17 @@ _KNOWN = (
     r"|consumed? ?(?:time(?:stamp)?|at)|消费时间|retry ?(?:times|count)"
     r"|消息 ?(?:id|编号)|主题|消费者?组|订阅组|重试次数|重新消费次数"
 )
-_FIELD_LINE = re.compile(rf"""(?i)\s{{0,60}}["']?({_KNOWN})["']?\s{{0,24}}[=:：]""")
+_FIELD_LINE = lazy_pattern(rf"""(?i)\s{{0,60}}["']?({_KNOWN})["']?\s{{0,24}}[=:：]""")
 # An alarm: a heading that says how a delivery ended, and fields of any name below it.
 _LONGEST_HEADING, _FARTHEST = 100, 12
 _HEADING_WORDS = {
     True: ("ail", "AIL", "rror", "RROR", "ucces", "kip"),
     False: ("失败", "异常", "成功", "超时", "跳过", "ail"),
 }
-_ANY_FIELD = re.compile(r"[^\w\n]{0,8}\w[\w ()（）/-]{1,24}[^\w\n:：]{0,3}[:：]")
-_INSIDE = re.compile(r"""\s{0,60}(?:["']?[\w.()-][\w .()-]{0,60}["']?\s{0,24}[=:]|[\])}]|$)""")
+_ANY_FIELD = lazy_pattern(r"[^\w\n]{0,8}\w[\w ()（）/-]{1,24}[^\w\n:：]{0,3}[:：]")
+_INSIDE = lazy_pattern(r"""\s{0,60}(?:["']?[\w.()-][\w .()-]{0,60}["']?\s{0,24}[=:]|[\])}]|$)""")
 # A field of JSON on a line of its own, of any name: one goes on where another was.
-_JSON_FIELD = re.compile(r"""\s{0,60}"[\w.-]{1,60}"\s?:""")
+_JSON_FIELD = lazy_pattern(r"""\s{0,60}"[\w.-]{1,60}"\s?:""")
 # How the classes and constants of orderly consumers are named; and a property of what was popped.
 _ORDERLY = ("ListenerOrderly", "MessageOrderly", "ConsumeOrderly", "Message Orderly", "SUSPEND_CURRENT_QUEUE")
 _FIRST_POP = "1ST_POP_TIME"
@@ -134,28 +135,28 @@ _FIRST_POP = "1ST_POP_TIME"
 _TRACED = {("SubAfter", "suc"): "acked", ("SubAfter", "fai"): "failed"} | {
     ("SubBefore", status): "received" for status in ("suc", "fai", "")
 }
-_TRACE_ROW = re.compile(r"[|\t>,] {0,8}(SubBefore|SubAfter) {0,8}(?=[|\t<,]|\Z)")
-_TRACE_STATUS = re.compile(r"(?i)[|\t>,] {0,8}(suc|fai)[a-z]{0,6} {0,8}(?=[|\t<,]|\Z)")
+_TRACE_ROW = lazy_pattern(r"[|\t>,] {0,8}(SubBefore|SubAfter) {0,8}(?=[|\t<,]|\Z)")
+_TRACE_STATUS = lazy_pattern(r"(?i)[|\t>,] {0,8}(suc|fai)[a-z]{0,6} {0,8}(?=[|\t<,]|\Z)")
 # The contexts of a trace as its messages hold them (TraceDataEncoder), with the signs that show their separator.
 _CUT, _PART = r"(?:\x01|\^A|\\u0001|#001)", r"[^\x01\x02^\\#]{0,255}"
-_CONTEXT = re.compile(
+_CONTEXT = lazy_pattern(
     rf"(?<![A-Za-z])(?:SubBefore{_CUT}\d{{13}}{_CUT}{_PART}{_CUT}(?P<reader>{_PART}){_CUT}{_PART}{_CUT}"
     rf"(?P<begun>{_PART}){_CUT}(?P<tries>\d{{1,5}})(?!\d)"
     rf"|SubAfter{_CUT}{_PART}{_CUT}(?P<ended>{_PART}){_CUT}\d{{1,10}}{_CUT}(?P<success>true|false)"
     rf"(?:{_CUT}{_PART}{_CUT}\d{{1,3}}{_CUT}\d{{13}}{_CUT}(?P<group>{_PART}))?)"
 )
 # Such a topic without a name in front: in a cell of a table, and as a broker writes that it stores a dead letter.
-_COPY_CELL = re.compile(r"(?:\A|[\t,>]|\| ?|to DLQ )(\"?)(%(?:RETRY|DLQ)%[\w%.+-]{1,255})\1(?=\Z| ?\||[\t,<])")
+_COPY_CELL = lazy_pattern(r"(?:\A|[\t,>]|\| ?|to DLQ )(\"?)(%(?:RETRY|DLQ)%[\w%.+-]{1,255})\1(?=\Z| ?\||[\t,<])")
 # Marks of a quoted mail or a comment in front of a line.
-_MARGIN = re.compile(r"[ \t]{0,8}(?:(?:>|\*|//|#)[ \t]){1,3}")
+_MARGIN = lazy_pattern(r"[ \t]{0,8}(?:(?:>|\*|//|#)[ \t]){1,3}")
 _OPENING = ("[", "{", " ", "\t")
-_DIGITS = re.compile(rf"[0-9A-Fa-f]{{{ID_DIGITS[0]}}}")
+_DIGITS = lazy_pattern(rf"[0-9A-Fa-f]{{{ID_DIGITS[0]}}}")
 # A line that a terminal cut behind an id, as `idcore.ids.broken_lines` puts such a break, and how it goes on.
 _HEX_DIGITS = frozenset(hexdigits)
-_ENDS_IN_ID = re.compile(rf"[=:] ?{rules.CANDIDATE}\Z")
-_BEHIND_ID = re.compile(r" ?[,;] ?\w{1,40}[=:]")
-_OK = re.compile(rf"(?i)sendStatus{_IS}(?:SEND_OK|0)\b")
-_OPENS = re.compile(r"(?:Message(?:Client)?Ext|SendResult|MessageView(?:Impl)?) ?[\[{(]\s*\Z")
+_ENDS_IN_ID = lazy_pattern(rf"[=:] ?{rules.CANDIDATE}\Z")
+_BEHIND_ID = lazy_pattern(r" ?[,;] ?\w{1,40}[=:]")
+_OK = lazy_pattern(rf"(?i)sendStatus{_IS}(?:SEND_OK|0)\b")
+_OPENS = lazy_pattern(r"(?:Message(?:Client)?Ext|SendResult|MessageView(?:Impl)?) ?[\[{(]\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
