@@ -59,10 +59,10 @@ def patterns(root: Path = ROOT) -> Iterator[tuple[str, Pattern, bool]]:
     """Each pattern that is a literal or the value of a module's name; where it is; whether a text is searched."""
     for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        calls = [(node, name) for node in ast.walk(tree) if isinstance(node, ast.Call) and (name := _call(node))]
+        calls = [(node, called) for node in ast.walk(tree) if isinstance(node, ast.Call) and (called := _call(node))]
         used: dict[str, set[str]] = {}
         names = {node.value: node.targets[0] for node in ast.walk(tree) if isinstance(node, ast.Assign)}
-        for node, (of, way) in calls:
+        for _, (of, way) in calls:
             used.setdefault(of, set()).add(way)
         for node, (of, way) in calls:
             if of != "re" or way not in CALLS or not node.args:

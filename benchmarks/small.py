@@ -17,7 +17,6 @@ from idcore.spark.job import ScanOptions, scan
 from .kernel import seconds_of
 from .make_log import write_log
 
-
 COMMAND = [sys.executable, "-m", "idcore", "decode", "0A141E28126418B4AAC26531F659001F"]
 
 
@@ -32,7 +31,9 @@ def main() -> None:
     _decode()
     processes = [seconds_of(_decode) for _ in range(3 * asked.rounds)]
     print("| a process | median s | fastest | slowest |\n|---|---|---|---|")
-    print(f"| `decode` of one ID | {statistics.median(processes):.3f} | {min(processes):.3f} | {max(processes):.3f} |\n")
+    print(
+        f"| `decode` of one ID | {statistics.median(processes):.3f} | {min(processes):.3f} | {max(processes):.3f} |\n"
+    )
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
         print("| lines | s to the last table | fastest | slowest |\n|---|---|---|---|")
