@@ -2445,6 +2445,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "reason.year_elsewhere": "a line names day and month, which the ID proves; its log leaves the year open, so that of other logs is assumed",
     "reason.year_latest": "a line names day and month, which the ID proves; the year is assumed: the latest that fits",
     "reason.month_apart": "the month is assumed: bornTimestamp does not fit the ID, and this is the last month that puts the ID before it",
+    "reason.month_clock": "the month is assumed: in its line's month the ID would be later than the line (is a clock ahead?); this is the month before",
     "reason.month_stored": "the month is assumed: only a store time is known, and this is the last month that puts the ID before it",
     "reason.month_of_several": "the month is assumed: lines of several months have this ID, and this is that of the first",
     "reason.born_apart": "bornTimestamp, {at}, is {days:,.1f} days away from this time: the message is a copy, the line is of another, or a clock was wrong",

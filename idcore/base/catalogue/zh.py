@@ -2392,6 +2392,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "reason.year_elsewhere": "行中写明月和日，且与 ID 吻合；由该日志推不出年份，按其他日志的年份假定",
     "reason.year_latest": "行中写明月和日，且与 ID 吻合；年份为推断值：符合条件的最近一年",
     "reason.month_apart": "月份为假定：bornTimestamp 与 ID 不吻合，取 ID 不晚于它的最近一个月",
+    "reason.month_clock": "月份为假定：若与所在行同月，ID 会比该行晚数小时或数天（可能有时钟偏快），因此取前一个月",
     "reason.month_stored": "月份为假定：只知道存储时间，取 ID 不晚于它的最近一个月",
     "reason.month_of_several": "月份为假定：不同月份的日志行都有这个 ID，这里取最早一行的月份",
     "reason.born_apart": "该行的 bornTimestamp 为 {at}，与此时间相差 {days:,.1f} 天：消息可能是重发的，该行也可能属于另一条消息，或者时钟有误",
