@@ -69,6 +69,7 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     """Spark starts with the server, in the background. With the server goes what was not to be kept."""
     logs.use_json(session.name)
     streamlit_private.draw_pages_whole()
+    streamlit_private.make_downloads_in_turn(session.whose)
     streamlit_private.watch_websockets()
     streamlit_private.watch_requests()
     jobs.warm_up()

@@ -72,6 +72,12 @@ def tabs(session: str) -> Collection[str]:
     return {session, *(name for name, other in list(_visits.items()) if other.user == visit.user)}
 
 
+def whose(session: str) -> str:
+    """The person of a session; without a log-in nobody knows more than the session."""
+    visit = _visits.get(session)
+    return (visit.user if visit is not None else "") or session
+
+
 def uploaded(session: str) -> tuple[int, int]:
     """Bytes of uploads in memory: of whose this session is, and of all. Long names count: empty files may have them."""
     stored = list(streamlit_private.uploads().items())
