@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -39,6 +40,12 @@ class Work:
         return make
 
 
+def run(story: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """In a thread of its own: a browser of the tests before may keep a loop running in this one."""
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(lambda: asyncio.run(story())).result()
+
+
 async def settled() -> None:
     for _ in range(5):
         await asyncio.sleep(0)
@@ -57,7 +64,7 @@ def test_one_person_keeps_some_of_the_threads_and_hears_when_too_many_wait() -> 
         assert (await asyncio.gather(*asked)).count(True) == MOST_ASKED + 1 == len(work.made)
         assert await turns.wait("ann", work.of("ann")), "all have their places back"
 
-    asyncio.run(story())
+    run(story)
 
 
 def test_all_together_leave_threads_to_the_server() -> None:
@@ -69,7 +76,7 @@ def test_all_together_leave_threads_to_the_server() -> None:
         work.end.set()
         assert all(await asyncio.gather(*asked)) and len(work.made) == 20
 
-    asyncio.run(story())
+    run(story)
 
 
 def test_a_download_that_fails_gives_its_place_back() -> None:
@@ -84,7 +91,7 @@ def test_a_download_that_fails_gives_its_place_back() -> None:
                 await turns.wait("ann", fails)
         assert await turns.wait("ann", work.of("ann"))
 
-    asyncio.run(story())
+    run(story)
 
 
 def test_the_server_makes_them_in_turn_and_none_for_a_browser_that_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +114,7 @@ def test_the_server_makes_them_in_turn_and_none_for_a_browser_that_has_gone(monk
         there.clear()
         await asyncio.gather(*tasks)
 
-    asyncio.run(story())
+    run(story)
     refused = [each.backend_operation_response for each in answers]
     assert [each.request_id for each in refused] == ["16", "17", "18"] and all(each.error_msg for each in refused)
     assert 0 < len(made) < MOST_ASKED, "those that waited when it went are nobody's"
