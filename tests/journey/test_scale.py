@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from math import isclose, log10
+from typing import Any
 
 import pytest
 
@@ -56,3 +58,40 @@ def test_the_end_of_each_event_is_asked_for_a_few_times(monkeypatch: pytest.Monk
     monkeypatch.setattr(Event, "end_ms", property(counted))
     events = [attempt(at % 3, None, at * 60_000) for at in range(200)]
     assert len(list(timeline._gaps(events))) == 199 and asked[0] <= 3 * len(events)
+
+
+def stored(at_ms: int, **values: Any) -> Event:
+    known = {"relation": "retry", "group": "billing", "tries": 1, "born_ms": 5, **values}
+    return Event("stored", "record", "broker", "10.0.0.9:10911", at_ms, evidence=f"0A{at_ms}", values=known, clock="b")
+
+
+def test_causes_are_looked_up_and_not_searched_for() -> None:
+    """Each attempt and each verdict looked at all copies, and each birth was compared with all of its own."""
+    reads = [0]
+
+    class Counted(dict[str, Any]):
+        def __getitem__(self, name: str) -> Any:
+            reads[0] += 1
+            return super().__getitem__(name)
+
+    def counted(event: Event) -> Event:
+        return replace(event, values=Counted(event.values))
+
+    most = 300
+    born = [Event("born", "record", "producer", f"10.0.1.{at}", 5, clock=f"10.0.1.{at}") for at in range(most)]
+    copies = [stored(10 + at, tries=1 + at) for at in range(most)]
+    attempts = [attempt(most + 1, None, 400) for _ in range(most)]
+    verdicts = [
+        Event("judged", "verdict", "consumer", "g", 500, evidence="0A", values={"live": True}) for _ in range(most)
+    ]
+    causes = list(timeline._causes([counted(event) for event in (*born, *copies, *attempts, *verdicts)]))
+    assert len(causes) <= 4 * 2 * most and reads[0] <= 8 * 4 * most
+    own = ("consumed_before_stored", 1, 2)
+    assert own in timeline._causes([stored(1), stored(2, tries=2), attempt(2, None, 3), attempt(1, None, 4)])
+
+
+def test_a_birth_is_compared_with_the_first_copy_of_each_clock() -> None:
+    born = Event("born", "record", "producer", "10.0.1.1", 5, clock="10.0.1.1")
+    others = [replace(stored(3 + at), clock=f"c{at % 100}") for at in range(200)]
+    causes = [each for each in timeline._causes([*others, born]) if each[0] == "stored_before_born"]
+    assert causes == [("stored_before_born", 200, at) for at in range(timeline.MOST_CLOCKS)]

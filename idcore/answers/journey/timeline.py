@@ -33,6 +33,7 @@ from idcore.ids.tokens import Token
 if TYPE_CHECKING:
     from idcore.scan.occurrences.index import Allowed, Index
 
+MOST_CLOCKS = 16  # brokers whose copies of one birth are compared with it
 MOST_TRACED = 5_000  # IDs in lines with one trace that are looked at
 # Clocks of one cluster differ by so much without anybody's fault.
 TOLERANCE_MS = 100
@@ -247,9 +248,17 @@ def _causes(events: Sequence[Event]) -> Iterator[tuple[str, int, int]]:
     stored = [(at, event) for at, event in numbered if event.code == "stored" and event.at_ms is not None]
     sends = [at for at, event in numbered if event.code == "sent"]
     first = stored[0][0] if stored else None
-    by_birth: dict[Any, list[int]] = {}
+    # The first copy is the earliest: of each birth that of each clock, of each retry and record the first.
+    by_birth: dict[Any, dict[str, int]] = {}
+    of_try: dict[tuple[Any, Any], int] = {}
+    of_record: dict[str, int] = {}
     for at, event in stored:
-        by_birth.setdefault(event.values.get("born_ms"), []).append(at)
+        clocks, clock = by_birth.setdefault(event.values.get("born_ms"), {}), _clock(event)
+        if clock in clocks or len(clocks) < MOST_CLOCKS:
+            clocks.setdefault(clock, at)
+        if event.values["relation"] == "retry" and event.values["tries"]:
+            of_try.setdefault((event.values["group"], event.values["tries"]), at)
+        of_record.setdefault(event.evidence, at)
     # consumers get neither what is kept back nor, as a first attempt, a retry copy
     home = next(
         (at for at, each in stored if each.values["relation"] not in WAITING and not each.values["tries"]), None
@@ -259,29 +268,21 @@ def _causes(events: Sequence[Event]) -> Iterator[tuple[str, int, int]]:
             yield from (("stored_before_generated", at, other) for other, _ in stored)
             yield from (("logged_before_generated", at, other) for other, each in numbered if _is_logged(each))
         elif event.code == "born":
-            yield from (("stored_before_born", at, other) for other in by_birth.get(event.at_ms, ()))
+            yield from (("stored_before_born", at, other) for other in by_birth.get(event.at_ms, {}).values())
         elif event.code == "sent" and at == sends[0] and first is not None:
             yield "stored_before_sent", at, first
             if event.values["success"] and len(sends) == 1:
                 yield "stored_after_answer", first, at
         elif event.code == "attempt":
             yield "ended_before_began", at, at
-            wanted = next((other for other, each in stored if _is_try(each, event)), home)
+            wanted = of_try.get((event.values["group"], event.values["tries"]), home)
             if wanted is not None:
                 yield "consumed_before_stored", wanted, at
         elif event.code in _CONSUMED and home is not None:
             yield "logged_before_stored", home, at
         elif event.code == "judged" and event.values["live"]:
-            record = next((other for other, each in stored if each.evidence == event.evidence), None)
-            if record is not None:
+            if (record := of_record.get(event.evidence)) is not None:
                 yield "asked_before_stored", record, at
-
-
-def _is_try(stored: Event, attempt: Event) -> bool:
-    """Whether an attempt is of this retry copy."""
-    tries, group = attempt.values["tries"], attempt.values["group"]
-    same = stored.values["relation"] == "retry" and stored.values["group"] == group
-    return bool(tries) and same and stored.values["tries"] == tries
 
 
 def _is_logged(event: Event) -> bool:
