@@ -15,7 +15,7 @@ from idcore.base.errors import CoreError, refuse
 from idcore.base.safe_text import size
 from idcore.policy import settings
 
-Unit = Literal["scans", "calls", "bytes", "files", "a minute", "rows", "days"]
+Unit = Literal["scans", "calls", "bytes", "files", "a minute", "rows", "verdicts", "days"]
 OFF = "off"
 MOST_INDEXED = 64 << 30  # bytes of text whose lines are indexed: of more a scan keeps its tables alone
 _SIZE = re.compile(r"([0-9]+) ?(?:([KMGT])i?B?)?", re.IGNORECASE)
@@ -102,6 +102,8 @@ _ROWS = (
           "calls of operations that come, wait, are at work or are being answered", False),
     Limit("call_bytes", "IDCORE_CALL_BYTES", 4 << 20, "bytes", "visitor", "call_large",
           "what one call of a program sends", False),
+    Limit("verdicts", "IDCORE_VERDICTS", 50_000, "verdicts", "visitor", "limit_verdicts",
+          "verdicts of one look-up: each record in each group, of all its IDs together"),
     Limit("announcements", "IDCORE_WEBHOOK_MINUTE", 60, "a minute", "all", "",
           "announcements to the webhook; the others wait", False),
     Limit("audit", "IDCORE_AUDIT_BYTES", 64 << 20, "bytes", "all", "",

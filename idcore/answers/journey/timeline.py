@@ -280,9 +280,8 @@ def _causes(events: Sequence[Event]) -> Iterator[tuple[str, int, int]]:
                 yield "consumed_before_stored", wanted, at
         elif event.code in _CONSUMED and home is not None:
             yield "logged_before_stored", home, at
-        elif event.code == "judged" and event.values["live"]:
-            if (record := of_record.get(event.evidence)) is not None:
-                yield "asked_before_stored", record, at
+        elif event.code == "judged" and event.values["live"] and event.evidence in of_record:
+            yield "asked_before_stored", of_record[event.evidence], at
 
 
 def _is_logged(event: Event) -> bool:

@@ -23,7 +23,7 @@ from idcore.answers.lookup.fates import judge_groups
 from idcore.answers.lookup.groups import GroupAnswer
 from idcore.answers.lookup.listing import never
 from idcore.answers.lookup.model import NO_VERDICT, Answer, Copy
-from idcore.answers.lookup.notes import Notes, RecordRoom
+from idcore.answers.lookup.notes import Notes, RecordRoom, VerdictRoom
 from idcore.answers.lookup.queue_probe import count_messages, index_knows, probe
 from idcore.answers.lookup.source import Moment, Offer, Progress, Terms, WrongTerms
 from idcore.answers.lookup.topic_brokers import Pace
@@ -111,14 +111,15 @@ class LookupService:
         For one id alone clients of its groups are asked too, if the profile permits that.
 
         TooManyLookups where the user's limit is used up; then nobody was asked for these. NotRecorded where the audit
-        log cannot be written: then nothing is shown. Once `stop` is true no further id is asked about.
+        log cannot be written: then nothing is shown. CoreError where all have more verdicts than one look-up may have.
+        Once `stop` is true no further id is asked about.
         """
-        waiting, alone, before = iter(ids), True, dict[str, Answer]()
+        waiting, alone, before, verdicts = iter(ids), True, dict[str, Answer](), VerdictRoom()
         while not stop() and (part := list(islice(waiting, IDS_AT_ONCE))):
             alone = alone and len(part) == 1
             one = partial(self.one, topic=topic, progress=progress, fate=fate, trace=trace, alone=alone)
             answers = dict[str, Answer]()  # of this part, for the next: lines of a log repeat an id soon
-            for answer in self._look_up(part, user, one, stop, before):
+            for answer in self._look_up(part, user, one, stop, before, verdicts):
                 if answer.id not in before and answer.reason not in NO_VERDICT:
                     answers[answer.id] = answer
                 yield answer
@@ -158,12 +159,13 @@ class LookupService:
         one: partial[Answer],
         stop: Stop,
         known: Mapping[str, Answer] | None = None,
+        verdicts: VerdictRoom | None = None,
     ) -> Iterator[Answer]:
         if self._limit is not None:
             self._limit.take(user, len(ids), self._moment().now.timestamp())
         known = known or {}
         once = [each for each in dict.fromkeys(ids) if each not in known]
-        one = partial(one, room=RecordRoom())
+        one = partial(one, room=RecordRoom(verdicts=verdicts))
         with ThreadPoolExecutor(min(_AT_ONCE, len(once)) or 1, "look-up") as pool:
             waiting = {each: pool.submit(self._recorded, each, user, one, stop) for each in once}
             try:

@@ -191,6 +191,8 @@ class _Fates(TopicBrokers):
         if not groups:
             self.notes.add("no_groups", topic=self.topic)
             return []
+        if self.notes.room.verdicts is not None:
+            self.notes.room.verdicts.take(len(groups) * len(self.records))
         known = self._collect(groups)
         first = {key: judge(*each, self.pace.now_ms()) for key, each in known.items()}
         known |= self._ask_again(known, first)

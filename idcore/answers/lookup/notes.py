@@ -12,6 +12,7 @@ from idcore.answers.fate import Observation
 from idcore.answers.lookup.model import Evidence
 from idcore.answers.lookup.ways import MOST_BYTES
 from idcore.base.errors import CoreError
+from idcore.policy import limits
 from idcore.rocketmq.message import Record, decode_records
 from idcore.rocketmq.remoting.cluster import Cluster
 from idcore.rocketmq.remoting.errors import NotPermitted, RemotingError, Unreachable
@@ -23,10 +24,27 @@ _MOST_OF_A_KIND = 1_000  # facts: a route has as many brokers that are not there
 
 
 @dataclass(slots=True)
+class VerdictRoom:
+    """How many verdicts one look-up has so far: a store folder has thousands of groups, and each ID several records."""
+
+    held: int = 0
+
+    def take(self, count: int) -> None:
+        """Room for more of them, before they are made; CoreError where the limit is met. Threads share it."""
+        self.held += count
+        if limits.exceeds("verdicts", self.held):
+            raise limits.limit_error("verdicts", self.held)
+
+
+@dataclass(slots=True)
 class RecordRoom:
-    """How many bytes records may take in memory together: of one message a stranger's broker has any number."""
+    """How many bytes records may take in memory together: of one message a stranger's broker has any number.
+
+    Without `verdicts` these are bounded elsewhere, as those of a list are.
+    """
 
     left: int = MOST_BYTES
+    verdicts: VerdictRoom | None = None
 
     def takes(self, size: int) -> bool:
         """Whether a record of so many bytes still has room. Threads share it: each may go over it by one record."""
@@ -41,18 +59,27 @@ class Notes:
         self.cluster = cluster
         self.room = room or RecordRoom()
         self.evidence: list[Evidence] = []
-        self._noted = Counter[str]()
+        self._noted, self._left = Counter[str](), Counter[str]()
+        self._left_at: dict[str, int] = {}
         self.asked: dict[str, None] = {}
         self.failed: list[RemotingError] = []
         self.states: dict[str, tuple[Member, BrokerState]] = {}
 
     def add(self, code: str, **values: Any) -> None:
         if self._noted[code] >= _MOST_OF_A_KIND:
+            self._leave_out(code)
             return
         item = Evidence.of(code, **values)
         if item not in self.evidence:
             self.evidence.append(item)
             self._noted[code] += 1
+
+    def _leave_out(self, code: str) -> None:
+        """Counts a fact of which there are too many, in a fact of its own; one that comes again counts again."""
+        self._left[code] += 1
+        at = self._left_at.setdefault(code, len(self.evidence))
+        count, limit = self._left[code], _MOST_OF_A_KIND
+        self.evidence[at : at + 1] = [Evidence.of("facts_left_out", kind=code, count=count, limit=limit)]
 
     def ask(self, member: Member) -> None:
         """Notes a broker that was asked."""
@@ -96,7 +123,9 @@ class Notes:
             code = "denied"
         else:
             code = "no_answer" if isinstance(problem, Unreachable) else "error_answer"
-        if len(self.failed) < _MOST_OF_A_KIND and problem not in self.failed:
+        if len(self.failed) >= _MOST_OF_A_KIND:
+            self._leave_out(code)
+        elif problem not in self.failed:
             self.failed.append(problem.without_stack())
             self.add(code, problem=problem.coded())
 

@@ -18,6 +18,7 @@ from idcore.answers.fate.model import Filter
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special
 from idcore.answers.lookup.group_evidence import calls_of, fits_several, group_copy, is_copy_of, records_by_topic
 from idcore.answers.lookup.model import Copy, Evidence
+from idcore.answers.lookup.notes import VerdictRoom
 from idcore.ids.clock import from_ms, is_time, to_ms
 from idcore.rocketmq.message import Record
 from idcore.rocketmq.message import properties as names
@@ -262,12 +263,16 @@ def instant(milliseconds: int, zone: tzinfo) -> str:
 
 
 def fates(
-    evidence: StoreEvidence, copies: Sequence[Copy], note: Callable[..., None], attempts: Sequence[Attempt] = ()
+    evidence: StoreEvidence,
+    copies: Sequence[Copy],
+    note: Callable[..., None],
+    room: VerdictRoom,
+    attempts: Sequence[Attempt] = (),
 ) -> tuple[Verdict, ...]:
     """The verdict of every group on every record that consumers could get; `attempts` are those of the trace."""
     verdicts: list[Verdict] = []
     for message in records_by_topic(copies, note):
-        of_records = _of_topic(evidence, [copy.record for copy in message.copies], attempts)
+        of_records = _of_topic(evidence, [copy.record for copy in message.copies], room, attempts)
         if not of_records:
             note("store_no_groups", topic=message.topic)
         for group in sorted(of_records):
@@ -276,7 +281,7 @@ def fates(
 
 
 def _of_topic(
-    evidence: StoreEvidence, records: Sequence[Record], attempts: Sequence[Attempt]
+    evidence: StoreEvidence, records: Sequence[Record], room: VerdictRoom, attempts: Sequence[Attempt]
 ) -> dict[str, list[Verdict]]:
     """The verdicts of every group on the records of one topic and message."""
     topic, key, verdicts = records[0].topic, records[0].uniq_id, dict[str, list[Verdict]]()
@@ -286,11 +291,12 @@ def _of_topic(
         judged = evidence.judged(record)
         whole = is_whole and evidence.covers(record)
         by_group = copies_by_group(record, every, origins)
-        groups = evidence.config.groups_of(topic) | by_group.keys()
+        groups = (evidence.config.groups_of(topic) | by_group.keys()) - {""}
+        room.take(len(groups))
         # a trace does not say which record of a msgId it is about, nor of which topic
         # Whether there is one record, of all with its msgId, that consumers could get.
         calls = calls_of(attempts if len(usual) == 1 else (), key, groups)
-        for group in groups - {""}:
+        for group in groups:
             copies = by_group.get(group, [])
             known = evidence.group(group, judged, copies, whole, calls.get(group, ()))
             marked = zip(known.copies, copies, strict=True)

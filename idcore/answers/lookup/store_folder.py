@@ -11,6 +11,7 @@ from idcore.answers.lookup import store_ends, store_lists, traces
 from idcore.answers.lookup.copies import related
 from idcore.answers.lookup.listing import never
 from idcore.answers.lookup.model import Answer, Copy, Evidence, TraceResult
+from idcore.answers.lookup.notes import VerdictRoom
 from idcore.answers.lookup.source import Offer, Progress, Terms
 from idcore.answers.lookup.store_fates import StoreEvidence, fates, instant
 from idcore.answers.lookup.ways import Listing, Stop, Way
@@ -48,6 +49,7 @@ class _Draft:
     figures: dict[str, Any] = field(default_factory=dict)
     facts: list[Evidence] = field(default_factory=list)
     stop: Stop = never
+    room: VerdictRoom = field(default_factory=VerdictRoom)
 
     def note(self, code: str, **values: Any) -> None:
         """One fact with a sentence."""
@@ -148,10 +150,11 @@ class StoreLookup:
         stop: Stop = never,
     ) -> Iterator[Answer]:
         """One answer for each id, each looked up when it is asked for. A folder keeps no record of its users."""
+        room = VerdictRoom()
         for text in ids:
             if stop():
                 return
-            yield self.one(text, topic, fate, trace, stop)
+            yield self._one(_Draft(text, topic, stop=stop, room=room), fate, trace)
 
     def list_messages(self, way: Way, user: str = "", progress: Progress | None = None, stop: Stop = never) -> Listing:
         """The messages of a way, by the queues and the index of the folder."""
@@ -165,7 +168,9 @@ class StoreLookup:
         self, text: str, topic: str | None = None, fate: bool = False, trace: bool = False, stop: Stop = never
     ) -> Answer:
         """As an offsetMsgId first, then as what it is under every topic that could hold it, then by search."""
-        draft = _Draft(text, topic, stop=stop)
+        return self._one(_Draft(text, topic, stop=stop), fate, trace)
+
+    def _one(self, draft: _Draft, fate: bool, trace: bool) -> Answer:
         self._view(draft)
         if self._store.unreadable:
             draft.figures["unreadable"] = self._store.unreadable
@@ -190,7 +195,8 @@ class StoreLookup:
         ended = store_ends.look(StoreEvidence(self._store, self._subscriptions), copies, draft.note)
         if fate:
             attempts = traced.message_trace.attempts if traced is not None else ()
-            verdicts = fates(StoreEvidence(self._store, self._subscriptions), copies, draft.note, attempts)
+            evidence_of = StoreEvidence(self._store, self._subscriptions)
+            verdicts = fates(evidence_of, copies, draft.note, draft.room, attempts)
         if fate or ended:
             draft.facts += StoreEvidence(self._store).state(self._clock.reference, self._clock.zone)
         evidence = (*(Evidence.figure(name, value) for name, value in draft.figures.items()), *draft.facts)
