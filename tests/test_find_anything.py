@@ -34,7 +34,7 @@ PROCESSES = pd.DataFrame(
 HOSTS = pd.DataFrame({"host": ["10.42.3.170", "10.42.3.17"], "ids": [500, 55]})
 BROKERS = pd.DataFrame({"address": ["10.42.9.1:10911", "10.42.9.2:10911"], "ids": [1, 2]})
 FINDINGS = ["Restart · 10.42.3.17 pid 4211", "IDs missing · 10.42.3.17 pid 27515"]
-KNOWN = Known(PAGES, RUNS, RUN, PROCESSES, HOSTS, BROKERS, FINDINGS)
+KNOWN = Known(PAGES, RUNS, RUN, PROCESSES, HOSTS, BROKERS, dict(enumerate(FINDINGS)))
 
 
 def groups(term: str, known: Known = KNOWN) -> dict[str, Group]:

@@ -43,6 +43,7 @@ from idcore.presentation.triage import (
     finding_texts,
     host_rows,
     line_filter,
+    run_notes,
     run_rows,
     run_tables,
 )
@@ -194,7 +195,9 @@ def _findings(asked: CallArguments, caller: Caller) -> Result:
     findings = run_tables.frame(run, "findings", cut=False)
     chosen = finding_rows.select(findings, asked["severity"], asked["code"]) if not findings.empty else findings
     said = finding_texts.findings_sentence(findings, run.summary or {}, asked.words)
-    head = {"said": (said + host_rows.changes_in(run, Reader(asked.words, UTC))).replace("**", "")}
+    unknown = run_notes.unknown_findings(run, asked.words)
+    said = " ".join(filter(None, (said + host_rows.changes_in(run, Reader(asked.words, UTC)), unknown)))
+    head = {"said": said.replace("**", "")}
     lang = asked.words.lang
     items = (
         finding_texts.item_of(int(number), row, lang)

@@ -73,7 +73,7 @@ def _known(run: Run | None, view: View, term: str) -> Known:
     own = {row["name"]: PAGES[row["kind"]] for row in done if row["kind"] in PAGES}
     pages = {name: page.title for name, page in st.session_state["pages"].items() if words.has(f"page.{name}")}
     tables = {name: _table(run, name, term) for name in TABLES} if run else {}
-    findings = find_anything.finding_names(cache.frame(run, "findings"), words) if run else []
+    findings = find_anything.finding_names(cache.frame(run, "findings"), words) if run else {}
     name = run.name if run else None
     has_lines = run is not None and run.store is None
     labels = run_texts.labels(done, view)

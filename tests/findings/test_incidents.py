@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.findings import START, ZONE, tell
-from idcore.answers.findings.all_rules import RULES, Finding
+from idcore.answers.findings.all_rules import RULES, Finding, to_table
+from idcore.presentation.triage import known_findings
 from idcore.simulate import incidents, situations
 from idcore.simulate.incidents import HEALTHY, STORIES, Incident
 from tests.findings.test_registry import are_as_declared
@@ -50,6 +51,7 @@ ASKED = {
 def test_an_incident_is_found_and_nothing_else(name: str, variant: str, tmp_path: Path) -> None:
     """The tests of the registry tell one variant of each with another seed, the benchmark all with several."""
     found, truth, _ = tell(Incident(name, variant, 1, START, ZONE), tmp_path)
+    assert not known_findings.unknown(to_table(found).to_pandas()), "each can be said, so none is left out"
     got = {(item.code, item.severity, item.subject) for item in found}
     wanted = {(row["code"], row["severity"], row["subject"]) for row in truth["expected"]}
     assert wanted <= got

@@ -1165,6 +1165,10 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "empty.findings": "No scan to diagnose yet. Decode some IDs or a log, and the problems found appear here.",
     "findings.rest_more": "{n} more",
     "findings.rest_unseen": "{n} not examined",
+    "findings.unknown": {
+        "one": "{n} of this scan is not shown: another version wrote it, or it is damaged.",
+        "other": "{n} of this scan are not shown: another version wrote them, or they are damaged.",
+    },
     "findings.older": "This scan was made by a version without findings. Scan its input again to get them.",
     "findings.said": "{findings} in {where}.",
     "findings.only_info": "No rule found an error or a warning in {where}; {findings}. This does not prove that every message arrived.",

@@ -1139,6 +1139,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "empty.findings": "还没有可诊断的扫描。先解码一些消息 ID 或日志，发现的问题就会出现在这里。",
     "findings.rest_more": "另有 {n} 项",
     "findings.rest_unseen": "{n} 项未检查",
+    "findings.unknown": "本次扫描有 {n}没有显示：由其他版本写出，或已损坏。",
     "findings.older": "这次扫描由旧版本完成，当时还没有诊断功能。重新扫描同样的输入即可看到诊断。",
     "findings.said": "查出 {findings}。检查范围：{where}。",
     "findings.only_info": "未查出错误或警告，但有 {findings}（检查范围：{where}）。这并不证明所有消息都已送达。",

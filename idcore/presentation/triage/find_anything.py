@@ -56,7 +56,7 @@ class Known:
     processes: pd.DataFrame = field(default_factory=pd.DataFrame)
     hosts: pd.DataFrame = field(default_factory=pd.DataFrame)
     brokers: pd.DataFrame = field(default_factory=pd.DataFrame)
-    findings: Sequence[str] = ()
+    findings: Mapping[int, str] = field(default_factory=dict)
     own_pages: Mapping[str, str] = field(default_factory=dict)  # of the runs that are not scans
     has_lines: bool = True  # the scan in sight is of text, and not of records
 
@@ -71,7 +71,7 @@ def search(term: str, known: Known) -> list[Group]:
             _rows("process", known.processes, _process_names, words, lambda row: _of_process(row, run)),
             _rows("host", known.hosts, lambda rows: rows["host"], words, lambda row: _of_host(row, run)),
             _rows("broker", known.brokers, lambda rows: rows["address"], words, lambda row: _of_broker(row, run)),
-            _texts("finding", known.findings, words, lambda n, text: Hit(text, "findings", run | {"finding": str(n)})),
+            _findings(known.findings, words, run),
         ]
     runs, pages = list(known.runs), list(known.pages)
     groups += [
@@ -89,6 +89,16 @@ def search(term: str, known: Known) -> list[Group]:
     if run and known.has_lines and sought:  # last: what has this name is meant first
         groups.append(Group("line", (Hit(text, "lines", {**run, "find": text}, message="text"),)))
     return [group for group in groups if group.hits]
+
+
+def _findings(names: Mapping[int, str], words: Sequence[str], run: Mapping[str, str]) -> Group:
+    numbers = list(names)
+    return _texts(
+        "finding",
+        list(names.values()),
+        words,
+        lambda n, text: Hit(text, "findings", {**run, "finding": str(numbers[n])}),
+    )
 
 
 def _of_run(name: str, text: str, known: Known) -> Hit:
@@ -184,9 +194,10 @@ def label(hit: Hit, words: Words) -> str:
     return text if hit.ids is None else f"{text} · {words.count('occurrence', hit.ids)}"
 
 
-def finding_names(findings: pd.DataFrame, words: Words) -> list[str]:
-    """The findings of a scan, each by its kind and whom it is about."""
-    return [f"{finding_rows.title_of(row, words)} · {row['subject']}" for row in findings.to_dict("records")]
+def finding_names(findings: pd.DataFrame, words: Words) -> dict[int, str]:
+    """The findings of a scan by their numbers, each by its kind and whom it is about."""
+    rows = zip(findings.index, findings.to_dict("records"), strict=True)
+    return {int(number): f"{finding_rows.title_of(row, words)} · {row['subject']}" for number, row in rows}
 
 
 def together(own: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from idcore.ids import rules
 from idcore.ids.clock import parse_instant
 from idcore.presentation.triage.finding_rows import evidence_of
 from idcore.presentation.triage.processes import PID_DIGITS
+from idcore.presentation.triage.run_tables import finding
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import KINDS, Filter, Index
 from idcore.scan.occurrences.key_words import words_of
@@ -79,10 +80,9 @@ def _sought(text: str, index: Index, wanted: dict[str, Any]) -> list[str]:
 
 def ids_of_finding(run: Run, number: str) -> list[str]:
     """The ids that prove a finding, by its row in the table `findings`."""
-    table = run.table("findings", ["code", "evidence"])
-    if (row := whole_number(number)) is None or row >= table.num_rows:
+    if (row := finding(run, number)) is None:
         raise refuse("link_value", "finding", None, number, name="finding", given=number)
-    ids = ids_of(evidence_of(table.slice(int(number), 1).to_pylist()[0]))
+    ids = ids_of(evidence_of(row))
     if not ids:
         raise refuse("finding_no_ids", "finding", None, number)
     return ids

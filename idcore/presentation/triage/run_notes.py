@@ -14,6 +14,7 @@ from idcore.ids.identify import ALIKE
 from idcore.presentation import times
 from idcore.presentation.intake_texts import reasons_text
 from idcore.presentation.reader import Reader
+from idcore.presentation.triage import run_tables
 from idcore.runs.runs import Run
 
 MOST_NAMED = 5  # files of a sentence
@@ -33,7 +34,14 @@ def notes(
     lines.append(deliveries_sampled(run.summary or {}, words))
     lines += unread(files, words)
     lines.append(without_ids(*files_without_ids(files), words))
+    lines.append(unknown_findings(run, words))
     return [*lines, *rejected(refused, words), trace_ids(trace_ids_of(files), words)]
+
+
+def unknown_findings(run: Run, words: Words) -> str:
+    """How many findings cannot be said here; empty where all can."""
+    n = len(run_tables.unknown_findings(run))
+    return words("findings.unknown", n=words.count("finding", n), count=n) if n else ""
 
 
 def rejected(refused: pd.DataFrame, words: Words) -> Iterator[str]:

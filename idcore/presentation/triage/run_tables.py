@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from idcore.base.numbers import whole_number
 from idcore.ids.clock import to_ms
 from idcore.ids.origins import PROCESS_KEY
 from idcore.runs.runs import Run, RunError
@@ -61,14 +63,39 @@ def rows(run: Run, name: str) -> int:
 
 
 def frame(run: Run, name: str, cut: bool) -> pd.DataFrame:
-    """A table, of one that is cut the first rows; empty where the scan has no such table."""
+    """A table, of one that is cut the first rows; empty where the scan has no such table.
+
+    Of `findings` those that can be said, each with its number as its index.
+    """
     import pandas as pd
 
     if not run.has(name):
         return pd.DataFrame()
     if not cut:
-        return run.table(name).to_pandas()
+        rows = run.table(name).to_pandas()
+        return rows.drop(index=list(unknown_findings(run))) if name == "findings" else rows
     return first(run, name, _ORDER[name]) if name in _ORDER else where(run, name, {}, FIRST_ROWS)
+
+
+def unknown_findings(run: Run) -> frozenset[int]:
+    """The numbers of the findings that another version, or a hand, wrote, and that cannot be said here."""
+    return _unknown(run, stamp(run), _written(run.path / "findings")) if run.has("findings") else frozenset()
+
+
+@lru_cache(maxsize=64)
+def _unknown(run: Run, *stamps: float) -> frozenset[int]:
+    from idcore.presentation.triage import known_findings
+
+    return known_findings.unknown(run.table("findings").to_pandas())
+
+
+def finding(run: Run, number: str) -> dict[str, Any] | None:
+    """A row of the table `findings`; None of one that is not there, or cannot be said."""
+    table, row = run.table("findings"), whole_number(number)
+    if row is None or row >= table.num_rows or row in unknown_findings(run):
+        return None
+    found: dict[str, Any] = table.slice(row, 1).to_pylist()[0]
+    return found
 
 
 def first(run: Run, name: str, by: str) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from idcore.ids.identify import identify_alone
 from idcore.intake.allowed import is_copy
 from idcore.presentation.html import lines as html
 from idcore.presentation.reports.markup import Html, link, tag
-from idcore.presentation.triage import file_names, finding_rows, finding_texts, line_filter
+from idcore.presentation.triage import file_names, finding_rows, finding_texts, line_filter, run_tables
 from idcore.presentation.triage import lines as line_texts
 from idcore.presentation.triage.scope import UNLIMITED
 from idcore.runs.runs import Run, RunError
@@ -166,9 +166,8 @@ def preview(run: Run, view: View, filters: Mapping[str, str], key: str = "lines-
 
 def gap_of(run: Run, given: Mapping[str, str], view: View) -> html.Gap | None:
     """The gap of the finding that led to these lines; None where it has none."""
-    if "finding" not in given:
+    if "finding" not in given or (row := run_tables.finding(run, given["finding"])) is None:
         return None
-    row = run.table("findings").slice(int(given["finding"]), 1).to_pylist()[0]
     evidence = finding_rows.evidence_of(row)
     if not evidence.gap_after or not evidence.gap_before:
         return None
@@ -208,8 +207,8 @@ def first_page(key: str = "page") -> None:
 def filter_chips(given: Mapping[str, str], run: Run, view: View) -> Html:
     """What is asked for, each with a link that drops it; a finding by its name."""
     number, named = given.get("finding", ""), {}
-    if (row := whole_number(number)) is not None and row < len(rows := cache.frame(run, "findings")):
-        named["finding"] = finding_rows.title_of(rows.iloc[row].to_dict(), view.words)
+    if (row := whole_number(number)) is not None and row in (rows := cache.frame(run, "findings")).index:
+        named["finding"] = finding_rows.title_of(rows.loc[row].to_dict(), view.words)
     return html.chips(given, named, run.name, view)
 
 
