@@ -74,6 +74,7 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     streamlit_private.watch_requests()
     if visitor.entrance().mode == "login":
         provider_connections.share_authorities()
+    streamlit_private.bound_providers()
     jobs.warm_up()
     watched_groups.begin()
     say_address(st.get_option("server.address"), address)

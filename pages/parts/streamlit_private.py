@@ -18,6 +18,7 @@ import streamlit as st
 from idcore.base.errors import CoreError
 from idcore.base.protobuf_parts import has_more
 from idcore.server.download_turns import DownloadTurns
+from idcore.server import provider_answers
 from idcore.server.front_door import COMES, KEPT, TOO_LARGE
 
 if TYPE_CHECKING:
@@ -88,6 +89,10 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "streamlit.web.server.starlette.starlette_websocket._get_signed_cookie_with_chunks": (
         "the claims of a log-in, with their signature checked",
         "nobody is logged in",
+    ),
+    "streamlit.web.server.starlette.starlette_auth_routes._create_oauth_client": (
+        "what a provider of log-ins answers has a limit, and leads browsers to addresses of the web alone",
+        "it fills the memory, or leads a browser anywhere after a log-out",
     ),
     "streamlit.runtime.caching.cache_data_api._LOGGER": (
         "the log does not say of each cache that it was made before the server was",
@@ -219,6 +224,21 @@ def watch_requests() -> None:
         _replace(kind, "on_message_begin", _begin_request)
         for name in ("on_headers_complete", "on_body", "on_message_complete"):
             _replace(kind, name, _go_on)
+
+
+def bound_providers() -> None:
+    """From now on the answers of providers of log-ins have limits (idcore/server/provider_answers.py)."""
+    name = "_create_oauth_client"
+    create, module = find(name), next(each for each in NAMES if each.endswith(f".{name}")).rpartition(".")[0]
+    if create is not None and not hasattr(create, "__wrapped__"):
+        setattr(import_module(module), name, wraps(create)(lambda provider: _bounded(*create(provider))))
+
+
+def _bounded(client: Any, redirect_uri: str) -> tuple[Any, str]:
+    client.client_cls = provider_answers.bounded(client.client_cls)
+    address = str(getattr(client, "_server_metadata_url", ""))
+    client.load_server_metadata = provider_answers.of_the_web(client.load_server_metadata, address)
+    return client, redirect_uri
 
 
 def _parse(parse: Callable[..., None], protocol: Any, data: bytes) -> None:
