@@ -21,6 +21,7 @@ from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.cli.make import run_store
 from idcore.cli.parser import build_parser
+from idcore.doors.calls import problem_of
 from idcore.ids import Clock
 from idcore.policy import limits
 from idcore.rocketmq.remoting.cluster import Cluster
@@ -108,3 +109,7 @@ def test_facts_beyond_the_most_of_a_kind_are_counted(monkeypatch: pytest.MonkeyP
         {"kind": kind, "count": 2, "limit": 3} for kind in ("groups_incomplete", "no_answer")
     ]
     assert "2 more" in evidence_text(left[0]) and "2" in evidence_text(left[0], catalogue.words("zh"))
+
+
+def test_a_program_is_not_told_to_come_back() -> None:
+    assert problem_of(limits.limit_error("verdicts", 5), catalogue.words()).status == 422

@@ -33,6 +33,7 @@ from idcore.runs.runs import RunError
 LOG = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
 USUAL_ITEMS = 100
+LONG = 0.5  # seconds of work: who has lost a role meanwhile gets no answer
 CALL = "tools/call"
 _METHODS = ("initialize", "ping", "tools/list", "prompts/list", "prompts/get", "resources/list")
 PROBLEM = "urn:rocketmq-ids:problem:"
@@ -41,7 +42,7 @@ PROBLEM = "urn:rocketmq-ids:problem:"
 _STATUSES = {
     "call_changed": 403,
     "call_foreign": 403, "call_host": 403, "call_no_login": 401, "call_token": 401, "call_large": 413,
-    "call_values": 413,
+    "call_values": 413, "limit_verdicts": 422,
     "call_type": 415, "call_json": 400, "call_slow": 408, "operation_unknown": 404, "argument_wrong": 400,
     "argument_unknown": 400, "argument_missing": 400, "argument_one_of": 400, "too_many_calls": 429,
     "lines_later": 503, "no_scans": 503, "no_mcp": 503, "not_open": 404, "limit_disk": 507,
@@ -150,8 +151,11 @@ def call(
     """
     with counted(operation.name, caller, door):
         caller.go_on()  # it may have waited for its turn
+        begun, ask = time.monotonic(), asking_again(given, caller)
         result = operation.call(given, caller)
         items, rest = part_of(_while_there(result.items, caller), cursor, most)
+        if time.monotonic() - begun > LONG:
+            ask()
         count = result.count if not isinstance(result.items, Sized) else len(result.items)
         left = None if count is None else max(0, count - int(cursor or 0) - len(items))
         return {**result.head, "items": items, "remaining": left}, rest

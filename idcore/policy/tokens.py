@@ -118,7 +118,7 @@ class Tokens:
         """The token that this text is, if nobody has revoked it and its time is not over."""
         match = _WRITTEN.fullmatch(text)
         token = None if match is None or most_days() is None else self._read(match[1])
-        if match is None or token is None or not hmac.compare_digest(token.digest, _digest(match[2])):
+        if match is None or token is None or not hmac.compare_digest(token.digest.encode(), _digest(match[2]).encode()):
             return None
         now = self._now()
         if not token.begun - DAY <= now < token.ends:

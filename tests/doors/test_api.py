@@ -16,6 +16,7 @@ import anyio.to_thread
 import pytest
 from starlette.types import Message
 
+from idcore.doors import calls
 from idcore.doors.calls import CallLimit, asking_again
 from idcore.ids import Clock, describe, identify
 from idcore.ids.clock import parse_instant
@@ -24,6 +25,7 @@ from idcore.operations.table import TABLE
 from idcore.operations.texts import MOST_COMPARED
 from idcore.policy.access import PERMISSIONS, Policy, Visitor
 from idcore.policy.audit import Actor
+from idcore.presentation.triage import compared
 from idcore.runs.runs import RunError, Runs
 from tests.doors.conftest import ID, PEOPLE, Door
 from tests.test_damaged_runs import SUMMARY
@@ -389,6 +391,35 @@ def test_a_token_has_the_roles_of_now(with_login: Door, monkeypatch: pytest.Monk
     assert with_login.post("compare", GIVEN["compare"], headers=bearer).status_code == 403
     monkeypatch.setenv("IDCORE_TOKENS", "off")
     assert with_login.post("decode", {"text": ID}, headers=bearer).status_code == 401
+
+
+def test_who_loses_a_token_during_a_call_gets_no_answer_of_it(
+    with_login: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that had worked for six seconds was answered, although its token had been revoked at its beginning."""
+    visitor = with_login.entrance.policy.visitor({"email": PEOPLE["triage"]})
+    token, text = with_login.tokens.make(visitor, {"email": PEOPLE["triage"]}, "runbook", {"decode", "compare"}, 1)
+    bearer, own = {"authorization": f"Bearer {text}"}, compared.compare
+
+    def revoked(*given: Any, **more: Any) -> Any:
+        with_login.tokens.revoke(visitor, token.name)
+        return own(*given, **more)
+
+    monkeypatch.setattr(compared, "compare", revoked)
+    monkeypatch.setattr(calls, "LONG", -1.0)
+    answer = with_login.post("compare", GIVEN["compare"], headers=bearer)
+    assert (answer.status_code, answer.json()["code"]) == (403, "call_changed"), answer.text
+
+
+@pytest.mark.parametrize("digest", ["é", "", None, 5, [1]])
+def test_a_damaged_token_is_none(digest: Any, with_login: Door) -> None:
+    """A digest with a letter that is not ASCII was a mistake of ours, with a stack in the log."""
+    visitor = with_login.entrance.policy.visitor({"email": PEOPLE["viewer"]})
+    token, text = with_login.tokens.make(visitor, {"email": PEOPLE["viewer"]}, "x", {"decode"}, 1)
+    path = with_login.folder / "runs" / ".tokens" / token.name
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"digest": digest}))
+    answer = with_login.post("decode", {"text": ID}, headers={"authorization": f"Bearer {text}"})
+    assert (answer.status_code, answer.json()["code"]) == (401, "call_token"), answer.text
 
 
 def test_a_token_ends(with_login: Door) -> None:
