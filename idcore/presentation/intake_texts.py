@@ -159,7 +159,8 @@ def reasons_text(reasons: Mapping[str, int], words: Words) -> str:
     """Reasons with their counts, the most frequent first; a single one needs no count."""
     counts: Counter[str] = Counter()
     for code, n in reasons.items():  # several codes may be one to a reader
-        counts[words(f"refusal.{code}")] += n
+        key = f"refusal.{code}"
+        counts[words(key) if words.has(key) else code] += n  # one of a newer version is shown as it is
     if len(counts) == 1:
         return next(iter(counts))
     return words("clause").join(words("aside", text=text, note=f"{n:,}") for text, n in counts.most_common())

@@ -34,7 +34,8 @@ class OfflineReader(Reader):
 def answer(text: str, lang: str, zone: str, now_ms: int, case: Case = "strict") -> dict[str, str]:
     """`html`, and `csv` of all IDs. `zone`: an IANA name, which dates what no line dates; `now_ms`: of 1970."""
     reader = OfflineReader(catalogue.words(lang), zone_of(zone) or UTC)
-    here = Decoding(sources_of_input(text, []), case=case, unread=True)
+    whole = text.encode(errors="replace").decode()  # a page may send half a letter
+    here = Decoding(sources_of_input(whole, []), case=case, unread=True)
     here.read_now()
     clock = here.dating(Clock(from_ms(now_ms), reader.zone, "assumed"))
     csv = here.exports(clock)[0].decode() if here.intake.found else ""

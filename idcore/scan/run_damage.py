@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from idcore.base.errors import CoreError
 from idcore.runs.runs import Run, RunError
 from idcore.runs.table_sizes import fits
 from idcore.scan.schemas import OF_LISTS, SCHEMAS
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+YEARS = (1700, 2200)  # the first and the last of a time
 TABLES = {**OF_LISTS, **SCHEMAS}
 
 
@@ -49,7 +54,10 @@ def _is_whole(folder: Path, named: set[str]) -> bool:
             with pq.ParquetFile(path) as file:
                 there = {field.name: field.type for field in file.schema_arrow}
                 for group in range(file.num_row_groups):
-                    file.read_row_group(group).validate(full=True)
+                    rows = file.read_row_group(group)
+                    rows.validate(full=True)
+                    if not all(map(_has_usual_times, rows.columns)):
+                        return False
             if any(_family(there[name]) != _family(wanted[name]) for name in wanted.keys() & there.keys()):
                 return False
             missing = wanted.keys() - there.keys()
@@ -58,6 +66,17 @@ def _is_whole(folder: Path, named: set[str]) -> bool:
     except (pa.ArrowException, OSError, ValueError, LookupError):
         return False
     return bool(paths)
+
+
+def _has_usual_times(column: pa.ChunkedArray) -> bool:
+    """Whether its times can be counted from with: pandas has nanoseconds of 64 bits around 1970."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_timestamp(column.type):
+        return True
+    ends = pc.min_max(column)
+    return all(one.as_py() is None or YEARS[0] <= one.as_py().year <= YEARS[1] for one in (ends["min"], ends["max"]))
 
 
 def _family(kind: object) -> str:

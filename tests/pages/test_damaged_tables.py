@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -115,6 +117,32 @@ def test_a_damaged_table_stops_neither_the_list_nor_its_search(
     for page in ("", "runs", "decode"):
         app = open_page(page, find="orders")
         assert not app.exception and not app.error, page
+
+
+def changed(folder: Path, **values: Any) -> None:
+    """A table whose first row has other values."""
+    table = pq.read_table(folder)
+    rows = table.to_pylist()
+    rows[0] |= values
+    for path in folder.iterdir():
+        path.unlink()
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), folder / "part-00000.parquet")
+
+
+@pytest.mark.parametrize("year", [1, 9999])
+@pytest.mark.parametrize(("page", "table"), [("findings", "timeline"), ("producers", "activity")])
+def test_a_time_that_nothing_counts_from_is_damage(
+    year: int, page: str, table: str, open_page: Open, run: str, tmp_path: Path
+) -> None:
+    changed(tmp_path / "runs" / run / table, minute=datetime(year, 12, 31, tzinfo=UTC))
+    said = [error.value for error in open_page(page, run=run).error]
+    assert any(f"The table {table} of the scan {run} is damaged" in text for text in said), said
+
+
+def test_a_reason_of_a_newer_version_is_shown_as_it_is(open_page: Open, run: str, tmp_path: Path) -> None:
+    changed(tmp_path / "runs" / run / "refused", reason="of_the_future")
+    app = open_page("producers", run=run)
+    assert not app.error and not app.exception and "of_the_future" in shown(app)
 
 
 def test_a_whole_scan_has_no_damaged_table_and_an_error_stays_what_it_is(run: str, tmp_path: Path) -> None:

@@ -497,3 +497,8 @@ def test_a_finding_calls_the_maker_of_a_process_as_its_table_does(tmp_path: Path
     for lang in ("en", "zh"):
         values = {"subject": seed.subject, "count": seed.count, **dict(seed.evidence.items())}
         assert "C++" in finding_words.say("meaning", seed.code, values, lang)
+
+
+def test_half_a_letter_on_the_page_without_a_server_is_no_mistake() -> None:
+    made = answer("\ud800 msgId=AC110001473C7D4991AD336AEA5703E0", "en", "UTC", 1_795_000_000_000)
+    assert "AC110001473C7D4991AD336AEA5703E0" in made["csv"]
