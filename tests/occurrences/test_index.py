@@ -278,6 +278,26 @@ def test_row_groups_that_cannot_have_a_row_are_not_read(tmp_path: Path, monkeypa
     assert 0 < sum(read) < sum(len(part.edges) - 1 for part in index.parts)
 
 
+def test_many_hosts_are_counted_in_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each host was a table, put behind all before it: 100,000 took the page minutes, and each had all the bins."""
+    path, hosts = tmp_path / "a.log", 300
+    lines = [
+        f"2026-11-20 10:00:00 msgId={0x0A000000 + at:08X}0D5818B4AAC2000F{at:04X}{at:04X}\n" for at in range(hosts)
+    ]
+    path.write_text("".join(lines))
+    (tmp_path / "index").mkdir()
+    index = index_of(str(path), tmp_path / "index")
+    known = [one.sent_ms for one in every(index) if one.sent_ms is not None]
+    made, own = [], pa.concat_tables
+    monkeypatch.setattr(pa, "concat_tables", lambda tables: made.append(len(tables)) or own(tables))
+    counted = index.counts("host", min(known), max(known) + 1, 1)
+    assert made == [1 + len(index.parts)] and counted.num_rows == hosts == len(known)
+    assert counted["ids"].to_pylist() == [1] * hosts and counted["name"].to_pylist() == sorted(
+        counted["name"].to_pylist()
+    )
+    assert not index.counts("host", max(known) + 1, max(known) + 2, 1).num_rows
+
+
 def test_orders_are_by_time_and_undated_ids_come_last(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(logs.mixed(5).data)
