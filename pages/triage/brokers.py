@@ -57,7 +57,8 @@ brokers = (
 )
 parts = {address: part for address, log in own.items() if (part := broker_logs.in_range(log, within))}
 rates = broker_logs.speeds_of(brokers, growth, own)
-ends = segments.groupby("address")["segment"].agg(oldest="min", newest="max")
+files = segments.sort_values("segment").groupby("address")["segment"]  # their names are as long as one another
+ends = files.agg(["first", "last"]).set_axis(["oldest", "newest"], axis=1)
 kept = logs.retention()
 cut = kept.cut(shown.now(), shown.zone)
 rows = broker_rows.rows_of(brokers, segments, own, rates, cut, logs.file_size(run), within)
@@ -65,7 +66,8 @@ rows = broker_rows.rows_of(brokers, segments, own, rates, cut, logs.file_size(ru
 # show
 chosen = filters.known("broker", st.query_params.get_all("broker"), known)
 some = brokers[brokers["address"].isin(chosen)]
-listed = [row for row in rows if row.address in set(some["address"])] or rows
+wanted = set(some["address"])
+listed = [row for row in rows if row.address in wanted] or rows
 counted = sentences.brokers(some if len(some) else brokers, shown)
 counted = words("brokers.in_range" if found is not None else "brokers.in_all", said=counted)
 assumed = words.assumed(cache.totals(run).assumed) if dated else ""
@@ -113,10 +115,12 @@ time_range.registered("brokers", partial(cache.frame, run), within, shown)
 
 # tables
 with st.expander(words("brokers.table")):
-    brokers["growth"] = [broker_logs.speed_text(rates.get(address), words) for address in brokers["address"]]
-    made = tables.brokers(brokers, ends, colours, shown, run.name, within.params())
+    part = page_of(brokers, "brokers_table_page")[0]
+    part = part.assign(growth=[broker_logs.speed_text(rates.get(address), words) for address in part["address"]])
+    made = tables.brokers(part, ends, colours, shown, run.name, within.params(), int(brokers["ids"].sum()))
     show_html(columns(made, OF_BROKERS).html())
-    filters.takeaway(brokers.drop(columns=["growth", "name"]), "brokers")
+    pager(brokers, "brokers_table_page")
+    filters.takeaway(brokers.drop(columns=["name"]), "brokers")
 
 for name, rows, draw in (("topics", topics, tables.topics), ("tags", tags, tables.tags)):
     if not rows.empty:  # of the scan of a store

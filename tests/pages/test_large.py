@@ -21,7 +21,9 @@ from idcore.presentation.triage.scope import Scope
 from idcore.runs.runs import Run
 from idcore.scan.schemas import SCHEMAS
 from pages.parts.triage import opened, ranking, shared
+from pages.parts.widgets import ROWS
 from tests.pages import example_run
+from tests.pages.test_lines import indexed
 from tests.pages.test_pages import shown
 from tests.pages.test_parts import reader
 
@@ -183,3 +185,15 @@ def test_what_is_taken_away_of_a_large_run_says_that_it_is_cut(run: str, small: 
     assert "processes.csv" not in names
     assert "findings.csv" in names or "files.csv" in names
     assert "report.html" not in names, "without findings"
+
+
+def test_a_scan_of_many_brokers_has_some_rows_of_them_on_its_page(open_page: Any, tmp_path: Path) -> None:
+    """All 100,000 of a log were one table of 60 MB, which no browser shows."""
+    lines = [f"offsetMsgId={0x0A000000 + at:08X}00002A9F{at * 1_000:016X}\n" for at in range(130)]
+    run = indexed(tmp_path, "".join(lines))
+    app = open_page("brokers", run=run.name)
+    assert not app.exception and not app.error
+    seen = shown(app)
+    assert 0 < seen.count("lines?") <= 2 * ROWS + 40, "of the cards and of the table a page each"
+    assert "1 to 50 of 130" in seen
+    assert seen.count("0.8%") >= ROWS, "a share is that of all"

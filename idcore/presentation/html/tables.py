@@ -188,9 +188,13 @@ def brokers(
     reader: Reader,
     run: str,
     within: dict[str, str],
+    total: int | None = None,
 ) -> Table:
-    """The brokers table: where their offsets are, how fast they grow, and in which files."""
-    words, total = reader.words, int(rows["ids"].sum())
+    """The brokers table: where their offsets are, how fast they grow, and in which files.
+
+    `total`: the IDs of all brokers, where the rows are some of them.
+    """
+    words, total = reader.words, int(rows["ids"].sum()) if total is None else total
 
     def address(row: Row) -> Html:
         name = swatch(row["address"], colours[row["address"]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
@@ -99,7 +99,9 @@ def rows_of(
     All strips are of the time range, and have one scale of time and one of speed.
     """
     parts = {address: part for address, log in logs.items() if (part := broker_logs.in_range(log, within))}
-    strips, seen = _strips(parts, within), dict(iter(segments.groupby("address")))
+    strips, seen = _strips(parts, within), dict[str, set[int]]()
+    for address, name in zip(segments["address"], segments["segment"], strict=True):  # there may be 100,000 brokers
+        seen.setdefault(address, set()).add(int(name) // growth.SEGMENT)
     total, last = int(brokers["ids"].sum()), max((log.last for log in logs.values()), default=None)
     described = []
     for broker in brokers.to_dict("records"):
@@ -221,10 +223,9 @@ def _of_last_log(segments: pd.DataFrame, end: _End) -> pd.DataFrame:
 
 
 def _files(
-    segments: pd.DataFrame, kept_from: int | None, log: growth.Log | None, cut: datetime
+    starts: Set[int], kept_from: int | None, log: growth.Log | None, cut: datetime
 ) -> tuple[tuple[State, ...], int, int]:
     """The newest files, how many older ones there are, how many of those are deleted: all that is before the cut."""
-    starts = {int(name) // growth.SEGMENT for name in segments["segment"]}
     first, last = min(starts), max(starts)
     border = kept_from // growth.SEGMENT if kept_from is not None else first
     if log is not None and log.last < cut:
