@@ -187,7 +187,7 @@ def test_a_finding_has_one_name_on_cards_in_find_and_on_the_command_line(lang: s
     table, name = to_table([one]).to_pandas(), said("finding.id_confusion.message_ext")
     (line,) = scans.finding_lines(table, Reader(said, UTC))
     assert name in line and said("finding.id_confusion") not in line
-    assert find_anything.finding_names(table, said) == [f"{name} · msgId (c.e.Listener)"]
+    assert find_anything.finding_names(table, said) == {0: f"{name} · msgId (c.e.Listener)"}
     assert name in str(html.head(table.iloc[0], Reader(said, UTC)))
 
 

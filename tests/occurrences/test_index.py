@@ -288,8 +288,13 @@ def test_many_hosts_are_counted_in_one_table(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "index").mkdir()
     index = index_of(str(path), tmp_path / "index")
     known = [one.sent_ms for one in every(index) if one.sent_ms is not None]
-    made, own = [], pa.concat_tables
-    monkeypatch.setattr(pa, "concat_tables", lambda tables: made.append(len(tables)) or own(tables))
+    made, own = list[int](), pa.concat_tables
+
+    def counting(tables: Sequence[pa.Table]) -> pa.Table:
+        made.append(len(tables))
+        return own(tables)
+
+    monkeypatch.setattr(pa, "concat_tables", counting)
     counted = index.counts("host", min(known), max(known) + 1, 1)
     assert made == [1 + len(index.parts)] and counted.num_rows == hosts == len(known)
     assert counted["ids"].to_pylist() == [1] * hosts and counted["name"].to_pylist() == sorted(
