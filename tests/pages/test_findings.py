@@ -27,7 +27,7 @@ from idcore.ids.model import UniqId
 from idcore.presentation import times
 from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import esc
-from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, lines
+from idcore.presentation.triage import evidence_tables, evidence_texts, finding_rows, finding_texts, lines, run_tables
 from idcore.presentation.triage.finding_rows import Kind, Row
 from idcore.runs.runs import Run
 from idcore.scan.lines import look
@@ -354,6 +354,13 @@ def test_the_decode_page_says_the_worst_findings_in_words(
     assert labels[labels.index(line) + 1] == more
 
 
+@pytest.fixture
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Findings whose figures are left out are shown: no sentence here has one."""
+    monkeypatch.setattr(run_tables, "unknown_findings", lambda run: frozenset())
+
+
+@pytest.mark.usefixtures("without_figures")
 def test_at_most_three_kinds_are_said_and_the_rest_is_counted(tmp_path: Path, open_page: Open) -> None:
     run = judged(tmp_path, two_at_once())
     codes = ["collision", "clock_back", "duplicate_send", "pid_erased", "restart"]
@@ -365,6 +372,7 @@ def test_at_most_three_kinds_are_said_and_the_rest_is_counted(tmp_path: Path, op
     assert len(said) == 3 and "Besides: 9 warnings and 2 notes" in labels, "17 findings, 6 of them said"
 
 
+@pytest.mark.usefixtures("without_figures")
 @pytest.mark.long(first=1)
 @pytest.mark.parametrize(
     ("found", "said"),

@@ -505,7 +505,7 @@ def test_small_records_have_the_bound_of_what_they_take_in_memory() -> None:
 def test_copies_of_ids_that_are_looked_up_together_have_a_bound(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stranger's broker has copies of any ID: those of 64 IDs filled the memory of the server."""
     room = notes.RecordRoom(20_000)
-    monkeypatch.setattr(cluster, "RecordRoom", lambda: room)
+    monkeypatch.setattr(cluster, "RecordRoom", lambda **_: room)
     keys = {"KEYS": f"{UNIQ} {UNIQ[:-1]}1"}
     fake.records = [record("Orders", None, at, b"x" * 5_000, properties=keys) for at in range(3)]
     first, second = fake.service().look_up([UNIQ, f"{UNIQ[:-1]}1"], "Orders")

@@ -73,7 +73,7 @@ def frame(run: Run, name: str, cut: bool) -> pd.DataFrame:
         return pd.DataFrame()
     if not cut:
         rows = run.table(name).to_pandas()
-        return rows.drop(index=list(unknown_findings(run))) if name == "findings" else rows
+        return rows.drop(index=list(unknown_findings(run)), errors="ignore") if name == "findings" else rows
     return first(run, name, _ORDER[name]) if name in _ORDER else where(run, name, {}, FIRST_ROWS)
 
 
