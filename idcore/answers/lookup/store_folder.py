@@ -154,7 +154,7 @@ class StoreLookup:
         for text in ids:
             if stop():
                 return
-            yield self._one(_Draft(text, topic, stop=stop, room=room), fate, trace)
+            yield self.one(text, topic, fate, trace, stop, room)
 
     def list_messages(self, way: Way, user: str = "", progress: Progress | None = None, stop: Stop = never) -> Listing:
         """The messages of a way, by the queues and the index of the folder."""
@@ -165,12 +165,16 @@ class StoreLookup:
         self._store.close()
 
     def one(
-        self, text: str, topic: str | None = None, fate: bool = False, trace: bool = False, stop: Stop = never
+        self,
+        text: str,
+        topic: str | None = None,
+        fate: bool = False,
+        trace: bool = False,
+        stop: Stop = never,
+        room: VerdictRoom | None = None,
     ) -> Answer:
         """As an offsetMsgId first, then as what it is under every topic that could hold it, then by search."""
-        return self._one(_Draft(text, topic, stop=stop), fate, trace)
-
-    def _one(self, draft: _Draft, fate: bool, trace: bool) -> Answer:
+        draft = _Draft(text, topic, stop=stop, room=room or VerdictRoom())
         self._view(draft)
         if self._store.unreadable:
             draft.figures["unreadable"] = self._store.unreadable
