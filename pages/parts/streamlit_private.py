@@ -17,8 +17,8 @@ import streamlit as st
 
 from idcore.base.errors import CoreError
 from idcore.base.protobuf_parts import has_more
-from idcore.server.download_turns import DownloadTurns
 from idcore.server import provider_answers
+from idcore.server.download_turns import DownloadTurns
 from idcore.server.front_door import COMES, KEPT, TOO_LARGE
 
 if TYPE_CHECKING:

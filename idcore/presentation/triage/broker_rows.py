@@ -214,12 +214,11 @@ def _strips(logs: Mapping[str, growth.Log], within: TimeRange) -> dict[str, tupl
     }
 
 
-def _of_last_log(segments: pd.DataFrame, end: _End) -> pd.DataFrame:
+def _of_last_log(files: Set[int], end: _End) -> Set[int]:
     """Without the files of the log before, where a log began anew."""
     if end.lower is None or end.newest is None:
-        return segments
-    own = segments[segments["segment"].astype("int64") <= end.newest]
-    return own if len(own) else segments
+        return files
+    return {file for file in files if file <= end.newest // growth.SEGMENT} or files
 
 
 def _files(
