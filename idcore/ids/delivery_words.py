@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 # What the classes of RocketMQ print, by what it says; the first that fits. Behind the colon is a detail.
 _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -57,7 +58,7 @@ _UNDONE = "".join(
     )
 )
 # Of consumers, groups, places and amounts it is no delivery that is spoken of.
-_CONSUME = f"{_UNDONE}消费(?!者|组|端|方|进度|位点|堆积|延迟|线程|队列|点位|能力|速度|不[到了上]|超时[时阈配设参])"
+_CONSUME = f"{_UNDONE}消费(?!者|组|端|方|体|进度|位点|堆积|延迟|线程|队列|点位|能力|速度|不[到了上]|超时[时阈配设参])"
 _ASKED = "(?:吗|(?<![什怎])么|了没有?)"  # how a question ends without its sign
 # What would be, and what is asked, is not said: these clauses count for nothing. A blank parts Chinese fields of a log.
 _NOT_SAID = re.compile(
@@ -212,7 +213,8 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
 # An ID, which words may stand on both sides of, with the sign behind its name; and every other name with its value.
 _ID = re.compile(r"[0-9a-f]{32,}")
 _SIGNS = re.compile(r"[\"']?\s?[=:：]?\s?[\"'\[【(]{0,2}#[\"'\]】)]{0,2}")
-_ESCAPED = re.compile(r"\\{1,2}u([4-9][0-9A-Fa-f]{3}|ff[0-9A-Fa-f]{2})")
+_ESCAPED = re.compile(r"\\{1,8}u([4-9][0-9A-Fa-f]{3}|ff[0-9A-Fa-f]{2})")
+_ESCAPED_QUOTES = re.compile(r'\\{1,16}(?=")')
 _ENDS = (*_FAILURES.split("|"), "success", "失败", "异常", "成功")
 _PAIRS = re.compile(
     r"\b(?!consum|fail|error|exception|success|result|status)[\w.-]{1,40}\s?[=:：]\s?[^\s,，;；]{1,255}[,，;；]?"
@@ -292,9 +294,18 @@ def phrase_of(text: str) -> str:
     >>> phrase_of("0A00 CONSUME_SUCCESS"), phrase_of("0A00 CONSUME_SUCCESS ?")
     ('acked', '')
     """
+    return next(_phrases_in(text), "")
+
+
+def says_two(text: str) -> bool:
+    """Whether classes of RocketMQ say that deliveries of a line ended in different ways."""
+    return len({code.partition(":")[0] for code in _phrases_in(text)}) > 1
+
+
+def _phrases_in(text: str) -> Iterator[str]:
     if text.rstrip()[-1:] in tuple("?？吗么没有"):
         text = _LAST_ASKED.sub("", text)
-    return next((code for code, phrases in _PHRASES if any(phrase in text for phrase in phrases)), "")
+    return (code for code, phrases in _PHRASES if any(phrase in text for phrase in phrases))
 
 
 def transaction_of(text: str) -> str:
@@ -315,14 +326,24 @@ def transaction_of(text: str) -> str:
     return "checked" if _CHECKED.search(text) is not None else ""
 
 
+def unescaped(text: str) -> str:
+    """With the letters and quotes that JSON escapes, however often.
+
+    >>> unescaped(r'\\u6d88 \\\\\\"a\\\\\\"')
+    '消 "a"'
+    """
+    if "\\" not in text:
+        return text
+    return _ESCAPED_QUOTES.sub("", _ESCAPED.sub(lambda code: chr(int(code[1], 16)), text))
+
+
 def word_of(near: str) -> str:
     """The event that an application's words around an id say; empty where they say none.
 
     >>> [word_of(text) for text in ("消费失败", "not consumed yet", "message received")]
     ['failed', '', 'received']
     """
-    if "\\u" in near:  # letters as escapes of JSON
-        near = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), near)
+    near = unescaped(near)
     near = _SIGNS.sub(" # ", _ID.sub("#", near.lower()))
     if any(word in near for word in _ASKING):
         near = _NOT_SAID.sub(" ", near)

@@ -1063,3 +1063,83 @@ def test_a_trace_says_what_its_contexts_say(separator: str, contexts: tuple[str,
     claims = _claims("".join(contexts).replace("\1", separator)) or [Delivery(TRACED, 0)]
     (claim,) = claims
     assert (claim.msg_id, claim.event, claim.tries, claim.group) == (TRACED, event, tries, group)
+
+
+LOG = [
+    f"{AT}consume message failed. messageId:{ID}, topic:orders, reconsumeTimes:0",
+    f'2025-05-20 15:36:14.001 ERROR stock - 消费成功 "no" waits, messageId:{ID[:-1]}E, topic:orders',
+    f"{AT.replace('36:13', '36:23')}consume message failed. messageId:{ID}, topic:orders, reconsumeTimes:1",
+]
+WRAPPED = {
+    "list": json.dumps(LOG),
+    "letters": json.dumps(LOG, ensure_ascii=False),
+    "loki": json.dumps({"streams": [{"values": [[str(number), text] for number, text in enumerate(LOG)]}]}),
+    "objects": json.dumps({"hits": [{"group": f"g{number}", "log": text} for number, text in enumerate(LOG)]}),
+    "string": json.dumps({"text": "\n".join(LOG)}),
+    "string twice": json.dumps({"log": json.dumps({"text": "\n".join(LOG)})}),
+    "python": str(LOG),
+    "page": "<p>" + "<br>".join(text.replace('"', "&quot;") for text in LOG) + "</p>",
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_each_line_of_a_log_in_one_line_speaks_for_itself(name: str) -> None:
+    wanted = [(one.msg_id, one.event, one.tries) for one in deliveries(LOG)]
+    assert [event for _, event, _ in wanted] == ["failed", "acked", "failed"]
+    found = list(deliveries([WRAPPED[name]]))
+    assert [(one.msg_id, one.event, one.tries) for one in found] == wanted
+    assert {one.line for one in found} == {1}
+    text = DeliveryText()
+    text.feed(WRAPPED[name])
+    text.close()
+    places = [match.start() + 1 for match in re.finditer(ID, WRAPPED[name].replace("&quot;", '"'))]
+    assert [text.of(1, ID, place).tries for place in places] == [0, 1]
+
+
+def test_a_text_with_its_id_is_no_log() -> None:
+    text = json.dumps({"msgId": ID, "log": f"consume message failed. messageId:{ID}, reconsumeTimes:2", "topic": "t"})
+    assert [(one.event, one.tries, one.topic) for one in deliveries([text])] == [("failed", 2, "t")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{{"msgId":"{0}","status":"CONSUME_SUCCESS"}},{{"msgId":"{1}","status":"RECONSUME_LATER"}}]',
+        "{0} CONSUME_SUCCESS {1} RECONSUME_LATER",
+        "CONSUME_SUCCESS: {0}; RECONSUME_LATER: {1}",
+        "msgId={0}, result=Action.CommitMessage; msgId={1}, result=ConsumeResult.FAILURE",
+    ],
+)
+def test_two_messages_of_a_line_may_end_in_two_ways(text: str) -> None:
+    found = list(deliveries([text.format(ID, ID[:-1] + "E")]))
+    assert [(one.msg_id[-1], one.event) for one in found] == [("F", "acked"), ("E", "failed")]
+
+
+@pytest.mark.parametrize("quote", ['"', '\\"', '\\\\\\"', "&quot;"])
+def test_signs_that_escape_quotes_take_no_words_away(quote: str) -> None:
+    pairs = ", ".join(f"{quote}{name}{quote}:{quote}1{quote}" for name in "abcdefgh")
+    text = f"message has been consumed before! element={{{pairs}}}, msgId : {ID} , so just ack."
+    assert [one.event for one in deliveries([text])] == ["skipped"]
+
+
+def test_a_tag_ends_a_value() -> None:
+    (one,) = deliveries([f"<td>{LOG[2]}</td></tr>"])
+    assert (one.event, one.tries, one.topic) == ("failed", 1, "orders")
+
+
+def test_what_a_file_holds_was_not_received() -> None:
+    assert [one.event for one in deliveries([f"消费体内容存储在/tmp/bodies/{ID}，小于1KB"])] == [""]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"Group": "g1", "ConsumeStatus": "CONSUMED", "TrackType": "CONSUMED", "ExceptionDesc": ""},
+        {"ConsumeStatus": "CONSUMED", "ConsumerGroup": "g1", "ExceptionDesc": None, "TrackType": "CONSUMED"},
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 4])
+def test_tracks_of_a_console_of_a_cloud(fields: dict[str, str | None], indent: int | None) -> None:
+    answer = {"Response": {"MsgId": ID, "ProduceTime": "2025-05-20 15:36:13", "MessageTracks": [fields]}}
+    found = [one for one in deliveries(json.dumps(answer, indent=indent).splitlines()) if one.event == "track"]
+    assert [(one.msg_id, one.group, one.status) for one in found] == [(ID, "g1", "CONSUMED")]
