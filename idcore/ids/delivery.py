@@ -66,7 +66,7 @@ _NEXT_LINE = re.compile(
 _NEAR = 200  # characters around an id in which a word of an application counts
 _FAR = 4 * _NEAR  # the same with the signs that escape them
 
-_IS = r"""\\?["']?\s{0,24}[=:]\s{0,24}\\?["']?"""
+_IS = r"""[\\"']{0,8}\s{0,24}[=:]\s{0,24}[\\"']{0,8}"""
 
 
 # `name=value`, `"name": "value"`, `Name: value` (mqadmin has names of two words), in one pass: each name is a question.
@@ -79,8 +79,8 @@ _NULLS = ("null", "None")
 _SPRING = re.compile(r"\Arocket(?:mq)?_(?:mq_)?", re.IGNORECASE)  # headers of Spring messages
 # The same as the Go client of 5.x and the C++ client print them.
 _OTHER_FIELDS = (
-    ("topic", "topic:{", re.compile(r"\btopic:\{[^{}]{0,200}?name:\s{0,2}\"([^\"]{1,255})\"")),
-    ("group", "group:{", re.compile(r"\bgroup:\{[^{}]{0,200}?name:\s{0,2}\"([^\"]{1,255})\"")),
+    ("topic", "topic:{", re.compile(r"\btopic:\{[^{}]{0,200}?name:\s{0,2}[\\\"]{1,8}([^\\\"]{1,255})[\\\"]")),
+    ("group", "group:{", re.compile(r"\bgroup:\{[^{}]{0,200}?name:\s{0,2}[\\\"]{1,8}([^\\\"]{1,255})[\\\"]")),
     ("topic", "Topic[", re.compile(r"\bTopic\[([^\]]{1,255})\]")),
     ("topic", "主题", re.compile(r"主题\s?[=:：]\s?([^\s,，;；]{1,255})")),
     ("group", "组", re.compile(r"(?:消费者?|订阅)组\s?[=:：]\s?([^\s,，;；]{1,255})")),
@@ -158,8 +158,12 @@ _CONTEXT = re.compile(
 )
 # Such a topic without a name in front: in a cell of a table, and as a broker writes that it stores a dead letter.
 _COPY_CELL = re.compile(r"(?:\A|[\t,>]|\| ?|to DLQ )(\"?)(%(?:RETRY|DLQ)%[\w%.+-]{1,255})\1(?=\Z| ?\||[\t,<])")
-# Marks of a quoted mail or a comment in front of a line.
-_MARGIN = re.compile(r"[ \t]{0,8}(?:(?:>|\*|//|#)[ \t]){1,3}")
+# In front of a line: marks of a quoted mail or a comment; what kubectl, docker compose and grep put there.
+_MARGIN = re.compile(
+    r"[ \t]{0,8}(?:(?:>|\*|//|#)[ \t]){1,3}|\[pod/[\w./-]{1,200}\] "
+    r"|[\w.-]{1,60}[-_]\d{1,3} {1,40}\| (?! {0,40}[A-Z_]{4,40} {0,40}(?:\||\Z))"
+    r"|[\w./-]{1,200}\.(?:log|out|txt)(?:\.\d{1,3})?[:-]\d{1,7}[:-]"
+)
 _OPENING = ("[", "{", " ", "\t")
 _DIGITS = re.compile(rf"[0-9A-Fa-f]{{{ID_DIGITS[0]}}}")
 # A line that a terminal cut behind an id, as `idcore.ids.broken_lines` puts such a break, and how it goes on.

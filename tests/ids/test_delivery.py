@@ -1143,3 +1143,35 @@ def test_tracks_of_a_console_of_a_cloud(fields: dict[str, str | None], indent: i
     answer = {"Response": {"MsgId": ID, "ProduceTime": "2025-05-20 15:36:13", "MessageTracks": [fields]}}
     found = [one for one in deliveries(json.dumps(answer, indent=indent).splitlines()) if one.event == "track"]
     assert [(one.msg_id, one.group, one.status) for one in found] == [(ID, "g1", "CONSUMED")]
+
+
+POPPED = [
+    "RocketMQ consumer got one:",
+    f"  messageId: {ID},",
+    "  topic: orders,",
+    "  deliveryAttempt: 3,",
+]
+
+
+@pytest.mark.parametrize(
+    "front", ["[pod/orders-7d9f/app] ", "orders_1  | ", "orders-12 | ", "logs/app.log:12:", "a.log.1-7-"]
+)
+def test_what_tools_put_in_front_of_lines_hides_no_record(front: str) -> None:
+    (one,) = deliveries([front + text for text in POPPED])
+    assert (one.msg_id, one.tries, one.topic) == (ID, 2, "orders")
+
+
+def test_a_group_whose_name_ends_in_a_number_is_no_service() -> None:
+    table = [f"msgId={ID}", "consumerGroup | trackType", "order_1 | NOT_ONLINE", "order_2  | CONSUMED |"]
+    found = [(one.group, one.status) for one in deliveries(table) if one.event == "track"]
+    assert found == [("order_1", "NOT_ONLINE"), ("order_2", "CONSUMED")]
+
+
+@pytest.mark.parametrize("quote", ['"', '""', '\\"', '\\\\\\"'])
+def test_a_receipt_is_read_however_its_quotes_are_escaped(quote: str) -> None:
+    text = (
+        'ackMessage request: group:{name:"g1"} topic:{name:"orders"} '
+        f'entries:{{message_id:"{CLIENT}" receipt_handle:"{HANDLE}"}}, response: status:{{code:OK}}'
+    ).replace('"', quote)
+    (one,) = deliveries([text])
+    assert (one.event, one.group, one.topic, one.broker) == ("acked", "g1", "orders", "broker-b")
