@@ -161,8 +161,8 @@ _COPY_CELL = re.compile(r"(?:\A|[\t,>]|\| ?|to DLQ )(\"?)(%(?:RETRY|DLQ)%[\w%.+-
 # In front of a line: marks of a quoted mail or a comment; what kubectl, docker compose and grep put there.
 _MARGIN = re.compile(
     r"[ \t]{0,8}(?:(?:>|\*|//|#)[ \t]){1,3}|\[pod/[\w./-]{1,200}\] "
-    r"|[\w.-]{1,60}[-_]\d{1,3} {1,40}\| (?! {0,40}[A-Z_]{4,40} {0,40}(?:\||\Z))"
-    r"|[\w./-]{1,200}\.(?:log|out|txt)(?:\.\d{1,3})?[:-]\d{1,7}[:-]"
+    r"|[\w.-]{1,60}+(?:(?<=[-_]\d)|(?<=[-_]\d\d)) {1,40}\| (?! {0,40}[A-Z_]{4,40} {0,40}(?:\||\Z))"
+    r"|[\w./-]{1,200}+(?:(?<=[A-Za-z])|(?<=\.\d)):\d{1,7}:"
 )
 _OPENING = ("[", "{", " ", "\t")
 _DIGITS = re.compile(rf"[0-9A-Fa-f]{{{ID_DIGITS[0]}}}")
@@ -258,7 +258,7 @@ class DeliveryReader:
         if not text and not self._record and not self._tracks.in_table and not self._is_read_again:
             self._before = number, text  # of a text of empty lines nothing more is asked
             return
-        if (margin := _MARGIN.match(text)) is not None:
+        if not text[:1].isdigit() and (margin := _MARGIN.match(text)) is not None:  # most lines begin with a date
             text = text[margin.end() :]
         if len(text) > _LONGEST:
             yield from self.end()

@@ -1154,7 +1154,7 @@ POPPED = [
 
 
 @pytest.mark.parametrize(
-    "front", ["[pod/orders-7d9f/app] ", "orders_1  | ", "orders-12 | ", "logs/app.log:12:", "a.log.1-7-"]
+    "front", ["[pod/orders-7d9f/app] ", "orders_1  | ", "orders-12 | ", "logs/app.log:12:", "a.log.1:7:"]
 )
 def test_what_tools_put_in_front_of_lines_hides_no_record(front: str) -> None:
     (one,) = deliveries([front + text for text in POPPED])
