@@ -83,7 +83,8 @@ _OTHER_FIELDS = (
     ("group", "group:{", re.compile(r"\bgroup:\{[^{}]{0,200}?name:\s{0,2}[\\\"]{1,8}([^\\\"]{1,255})[\\\"]")),
     ("topic", "Topic[", re.compile(r"\bTopic\[([^\]]{1,255})\]")),
     ("topic", "主题", re.compile(r"主题\s?[=:：]\s?([^\s,，;；]{1,255})")),
-    ("group", "组", re.compile(r"(?:消费者?|订阅)组\s?[=:：]\s?([^\s,，;；]{1,255})")),
+    ("group", "组", re.compile(r"(?:消费者?|订阅)组(?: ?ID|名称)?\s?[=:：]\s?([^\s,，;；]{1,255})")),
+    ("deliveryattempt", "投递次数", re.compile(r"(?<!最大)(?<!最多)投递次数\s?[=:：]?\s?(\d{1,6})(?!\d)")),
     ("reconsumetimes", "RetryTimes[", re.compile(r"RetryTimes\[(\d{1,6})\]")),
 )
 _LOCAL = r"[=:]\s{1,24}(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})"
@@ -126,7 +127,8 @@ _KNOWN = (
     r"|born ?timestamp|store ?timestamp|born ?host|store ?host|sys(?:tem)? ?flag|properties|message ?(?:body ?path|id)"
     r"|broker ?name|store ?size|send ?status|body ?crc|delivery ?attempt|toString\(\)|consumer ?group"
     r"|consumed? ?(?:time(?:stamp)?|at)|消费时间|retry ?(?:times|count)"
-    r"|消息 ?(?:id|编号)|主题|消费者?组|订阅组|重试次数|重新消费次数"
+    r"|消息 ?(?:id|编号)|主题|(?:消费者?|订阅)组(?: ?id|名称)?|重试次数|重新消费次数"
+    r"|投递(?:次数|状态|时间)|消费(?:状态|结果)"
 )
 _FIELD_LINE = re.compile(rf"""(?i)\s{{0,60}}["']?({_KNOWN})["']?\s{{0,24}}[=:：]""")
 # An alarm: a heading that says how a delivery ended, and fields of any name below it.
@@ -157,6 +159,7 @@ _CONTEXT = re.compile(
     rf"(?:{_CUT}{_PART}{_CUT}\d{{1,3}}{_CUT}\d{{13}}{_CUT}(?P<group>{_PART}))?)"
 )
 # Such a topic without a name in front: in a cell of a table, and as a broker writes that it stores a dead letter.
+_DEAD = re.compile(r"已(?:经)?(?:被)?(?:进入|转入|投递[到至]|发送[到至]|成为)死信|已死信")  # as consoles say it
 _COPY_CELL = re.compile(r"(?:\A|[\t,>]|\| ?|to DLQ )(\"?)(%(?:RETRY|DLQ)%[\w%.+-]{1,255})\1(?=\Z| ?\||[\t,<])")
 # In front of a line: marks of a quoted mail or a comment; what kubectl, docker compose and grep put there.
 _MARGIN = re.compile(
@@ -838,6 +841,9 @@ def _topics(around: _Around) -> tuple[str | None, str | None, str | None]:
         copied = cell[2]
     if copied is not None and _ends_inside(around.part, copied):
         copied = None
+    if copied is None and "死信" in around.part and _DEAD.search(around.part) is not None:
+        group = around.any("consumergroup", "group")
+        copied = group and DEAD_PREFIX + group
     waits = named if named in (*WAITING_TOPICS, HALF_TOPIC) else None
     if copied is None:
         return (named, None, None) if waits is None else (real, waits, None)

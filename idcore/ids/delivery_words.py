@@ -58,7 +58,10 @@ _UNDONE = "".join(
     )
 )
 # Of consumers, groups, places and amounts it is no delivery that is spoken of.
-_CONSUME = f"{_UNDONE}消费(?!者|组|端|方|体|进度|位点|堆积|延迟|线程|队列|点位|能力|速度|不[到了上]|超时[时阈配设参])"
+_CONSUME = (
+    f"{_UNDONE}消费(?!者|组|端|方|体|验证|详情|轨迹|进度|位点|堆积|延迟|线程|队列|点位|能力|速度|不[到了上]"
+    "|超时[时阈配设参])"
+)
 _ASKED = "(?:吗|(?<![什怎])么|了没有?)"  # how a question ends without its sign
 # What would be, and what is asked, is not said: these clauses count for nothing. A blank parts Chinese fields of a log.
 _NOT_SAID = re.compile(
@@ -201,7 +204,7 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             "received",
             "消费|收到|接收",
-            f"{_CONSUME}(?!失败|异常|时间){_NOT_DONE}|{_UNDONE}(?:收到|接收)(?!者|组|端|方)",
+            f"{_CONSUME}(?!失败|异常|时间|状态|结果|次数){_NOT_DONE}|{_UNDONE}(?:收到|接收)(?!者|组|端|方)",
         ),
         (
             "received",

@@ -1175,3 +1175,35 @@ def test_a_receipt_is_read_however_its_quotes_are_escaped(quote: str) -> None:
     ).replace('"', quote)
     (one,) = deliveries([text])
     assert (one.event, one.group, one.topic, one.broker) == ("acked", "g1", "orders", "broker-b")
+
+
+@pytest.mark.parametrize(
+    ("text", "event"),
+    [
+        (f"{ID}\tTagA\torder-1\t2025-05-20 15:36:13\t详情消息轨迹下载消费验证", ""),
+        (f"msgId={ID} 消费状态：未消费", ""),
+        (f"msgId={ID} 消费状态：消费失败", "failed"),
+        (f"msgId={ID} 消费状态 失败", "failed"),
+        (f"msgId={ID} 消费结果：成功", "acked"),
+        (f"msgId={ID} 消费次数：3", ""),
+        (f"开始消费 msgId={ID}", "received"),
+    ],
+)
+def test_what_a_console_has_for_buttons_and_columns_is_no_delivery(text: str, event: str) -> None:
+    assert [one.event for one in deliveries([text])] == [event]
+
+
+def test_a_card_of_a_console_is_one_record() -> None:
+    lines = [
+        f"消息ID：{ID}",
+        "消费状态：消费失败",
+        "投递次数：3",
+        "投递时间：2025-05-20 15:37:13",
+        "消费组 ID：GID_order",
+    ]
+    (one,) = deliveries(lines)
+    assert (one.event, one.tries, one.group, one.stored_topic) == ("failed", 2, "GID_order", None)
+    (one,) = deliveries([lines[0], "消费状态：已进入死信队列", "投递次数：17", lines[4]])
+    assert (one.is_dead, one.tries, one.group, one.stored_topic) == (True, 16, "GID_order", "%DLQ%GID_order")
+    (one,) = deliveries([lines[0], "消费状态：重试 16 次后进入死信队列", "最大投递次数：16", lines[4]])
+    assert (one.is_dead, one.tries) == (False, None)
