@@ -769,6 +769,7 @@ def _tries(around: _Around, event: str) -> int | None:
         (0, around.any("reconsumetimes")),
         (1, around.any("deliveryattempt")),
         # 5.x clients: of the delivery only where they give up or redeliver, else of an acknowledgement
+        (0, around.own("retrytimes", "retrycount") if event in EVENTS else None),  # of an application
         (1, around.own("attempt") if event == "failed" and "ttempt" in around.text else None),
     ):
         if (number := whole_number(text, 6)) is not None:

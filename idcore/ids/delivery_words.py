@@ -110,6 +110,7 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
             r"\bduplicated?\b[^=:\n]{0,30}\b(?:ignor|discard|dropp)\w+|\bignor\w+ (?:\w+ )?(?:duplicat|repeat)"
             rf"|\b{_NOT_YET}(?:ignor|discard)(?:e|ed|ing|s)? {_MESSAGE}",
         ),
+        ("skipped", "幂等", "幂等(?:校验|检查|判断)?(?:命中|拦截|返回)|命中幂等"),
         ("skipped", "重复", "(?<!防止)(?<!避免)(?<!无)(?:重复消费|重复的?消息|消息重复)(?!校验|检查|次数)"),
         (
             "skipped",
@@ -152,7 +153,7 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             "failed",
             "失败|异常|出错|报错|不成功|错误|超时",
-            f"(?:{_CONSUME}[^\n成功，。,;；]{{0,10}}|(?:处理消息|消息处理)[^\n成功，。,;；]{{0,4}})"
+            f"(?:{_CONSUME}[^\n成功，。,;；]{{0,10}}|(?:处理消息|消息处理)[^\n成功，。,;；]{{0,8}})"
             f"(?:失败|异常|出错|报错|不成功|错误|超时(?![时阈配设参])){_NOT_NONE}"
             f"|(?<!事务)(?<!发送)处理(?:失败|异常|出错|报错){_LABEL}",
         ),
@@ -276,7 +277,7 @@ MARKS = re.compile(
     r"(?i)consum|receiv|\brecv|\\u6d88\\u8d39|retrytimes\[|delivery_?attempt|sendstatus|ackmessage|ack message"
     r"|messagetrack|%dlq%|%retry%|sub(?:after|before)\b|failedmessage=|recall_?\s?handle"
     r"|pop_ck|receipt_?\s?handle|expire msg back|redeliver|message back|\bskip|already (?:processed|handled)"
-    r"|essagethread_|messagelistener|消费|收到|接收|跳过|重试|重复|忽略|处理"
+    r"|essagethread_|messagelistener|消费|收到|接收|跳过|重试|重复|忽略|处理|幂等"
     r"|duplicate|\bn?ack(?:s|ed)?\b|ack(?:成功|失败)|\b(?:process|handl)\w{0,3} |onmessage|\baction\W|commitmessage"
     r"|(?:been|was) (?:consum|process|handl)|(?:ignor|discard)\w* |丢弃|监听到|获取到|拉取到|接到"
     r"|(?:pulled|polled|fetched|got|get \d+)(?: new)? m|transaction|commit_message|rollback_message|trans_check"
