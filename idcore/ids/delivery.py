@@ -55,10 +55,10 @@ _STRONG, _WEAK = ";；。|}\t\n", ",，、"
 _NEXT_OBJECT = re.compile(r"\}\s{0,20},\s{0,20}\{")
 _ENTITY = re.compile(r"&(?:quot|apos|lt|gt|amp|#(?:x27|39|34));")
 _QUOTES = re.compile(r'\\{0,16}"')
-_JSON_SIGNS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
+_JSON_SIGNS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]]')  # a string without its end is one to the end
 # Lines of a log in one line: strings of a list, as JSON and Python have them, and lines that are escaped in a string.
-_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
-_PYTHON_STRINGS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)')
+_PYTHON_STRINGS = re.compile(r"""'(?:[^'\\]|\\.)*+(?:'|\\?\Z)|"(?:[^"\\]|\\.)*+(?:\"|\\?\Z)""")
 _NEXT_LINE = re.compile(
     r"(?:\\{1,8}n|<br ?/?>)(?=[\[(\" ]{0,3}(?:[A-Z]{4,5}\]?[ \t]{1,3}\[?)?"
     r"(?:(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]\d|\d\d:\d\d:\d\d[.,]\d{3}\b))"

@@ -1216,3 +1216,11 @@ def test_a_card_of_a_console_is_one_record() -> None:
     assert (one.is_dead, one.tries, one.group, one.stored_topic) == (True, 16, "GID_order", "%DLQ%GID_order")
     (one,) = deliveries([lines[0], "消费状态：重试 16 次后进入死信队列", "最大投递次数：16", lines[4]])
     assert (one.is_dead, one.tries) == (False, None)
+
+
+@pytest.mark.parametrize("front", ["", "['"])
+@pytest.mark.parametrize("end", ["", "\\"])
+def test_a_string_without_its_end_is_read_once(front: str, end: str) -> None:
+    """Not once more from each of its escaped quotes: that took 16 s."""
+    text = f'{front}consume failed: {ID} {ID[:-1]}E "' + '\\"' * 32_000 + end
+    assert [one.event for one in deliveries([text[:65_000] + end])] == ["failed", "failed"]
