@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import importlib
 import re
 import signal
 import sys
@@ -55,36 +56,52 @@ WHOLE = {"match", "fullmatch"}  # at one place; the others begin at each place o
 
 
 def patterns(root: Path = ROOT) -> Iterator[tuple[str, Pattern, bool]]:
-    """Each pattern that is a literal of the code, compiled with its flags; where it is; whether a text is searched."""
+    """Each pattern that is a literal or the value of a module's name; where it is; whether a text is searched."""
     for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+        calls = [(node, called) for node in ast.walk(tree) if isinstance(node, ast.Call) and (called := _call(node))]
         used: dict[str, set[str]] = {}
         names = {node.value: node.targets[0] for node in ast.walk(tree) if isinstance(node, ast.Assign)}
-        for node in calls:
-            if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-                used.setdefault(node.func.value.id, set()).add(node.func.attr)
-        for node in calls:
-            assert isinstance(node.func, ast.Attribute)
-            of_re = isinstance(node.func.value, ast.Name) and node.func.value.id == "re"
-            if not of_re or node.func.attr not in CALLS or not node.args:
+        for _, (of, way) in calls:
+            used.setdefault(of, set()).add(way)
+        for node, (of, way) in calls:
+            if of != "re" or way not in CALLS or not node.args:
                 continue
-            name = names.get(node)
-            ways = used.get(name.id, set()) if isinstance(name, ast.Name) else set()
-            ways = ways if node.func.attr == "compile" else {node.func.attr}
-            for pattern in _compiled(node):
+            assigned = names.get(node)
+            name = assigned.id if isinstance(assigned, ast.Name) else ""
+            ways = used.get(name, set()) if way == "compile" else {way}
+            pattern = _compiled(node) or _value(".".join(path.relative_to(root).with_suffix("").parts), name)
+            if pattern is not None:
                 yield f"{path.relative_to(root)}:{node.lineno}", pattern, not ways or not ways <= WHOLE
 
 
-def _compiled(node: ast.Call) -> Iterator[Pattern]:
+def _call(node: ast.Call) -> tuple[str, str] | None:
+    """What is called of what: `re.sub`. `lazy_pattern` is `re.compile`."""
+    if isinstance(node.func, ast.Name):
+        return ("re", "compile") if node.func.id == "lazy_pattern" else None
+    if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+        return node.func.value.id, node.func.attr
+    return None
+
+
+def _compiled(node: ast.Call) -> Pattern | None:
+    """The pattern of a call whose text is a literal."""
     try:
         text = ast.literal_eval(node.args[0])
     except ValueError:  # made of names
-        return
+        return None
     flags = 0
     for one in [*node.args[1:], *(keyword.value for keyword in node.keywords)]:
         flags |= sum(getattr(re, name) for part in ast.walk(one) if (name := _flag(part)))
-    yield re.compile(text, flags)
+    return re.compile(text, flags)
+
+
+def _value(module: str, name: str) -> Pattern | None:
+    """The pattern that a name of a module of the core has."""
+    if not name or not module.startswith("idcore."):
+        return None
+    value = getattr(importlib.import_module(module.removesuffix(".__init__")), name, None)
+    return None if value is None else re.compile(value.pattern, value.flags)
 
 
 def _flag(part: ast.AST) -> str | None:

@@ -300,9 +300,12 @@ class Compiled:
         return not self.has_java or (whole and ended([*self._archive(), "--is-there"]) == [0])
 
     def make(self) -> None:
-        """Both at once: each has work for one core."""
-        commands = [[self.python, "-m", "idcore.scan.warm"], *([self._archive()] if self.has_java else [])]
-        kernels, *archive = ended(*commands, quiet=[1])
+        """All at once: each has work for one core. Where there are two, the kernels are compiled from both ends."""
+        warm = [self.python, "-m", "idcore.scan.warm"]
+        halves = [warm, [*warm, "tables"]] if (os.cpu_count() or 1) > 1 else [warm]
+        commands = [*halves, *([self._archive()] if self.has_java else [])]
+        kernels, *others = ended(*commands, quiet=list(range(1, len(commands))))
+        archive = others[len(halves) - 1 :]
         if kernels == 0:
             write_stamp(self.stamp, self.value)
         else:

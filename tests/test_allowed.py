@@ -36,6 +36,24 @@ def test_only_what_lies_in_an_allowed_folder_may_be_scanned(tmp_path: Path) -> N
             inside(str(path), roots)
 
 
+def test_a_way_back_says_nothing_of_users_and_links_outside(tmp_path: Path) -> None:
+    """It was taken of who is no link, and of which home folder there is."""
+    opened = tmp_path / "open"
+    opened.mkdir()
+    (opened / "a.log").touch()
+    (tmp_path / "elsewhere" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "deep")
+    roots = roots_of(str(opened))
+    home = Path("~").expanduser()
+    for way in (tmp_path / "link", tmp_path / "none", opened):
+        with pytest.raises(PermissionError):
+            inside(f"{way}/../open/a.log", roots)
+    for user in ("~", "~no-such-user-here"):
+        with pytest.raises(PermissionError):
+            inside(f"{user}{'/..' * (len(home.parts) - 1)}{opened}/a.log", roots)
+    assert inside(f"{opened}/..a", roots) == opened / "..a"
+
+
 def test_a_store_folder_is_known_and_each_file_of_its_log_must_be_allowed(tmp_path: Path) -> None:
     opened, outside = tmp_path / "inside", tmp_path / "outside"
     for folder in (opened / "store" / "commitlog", opened / "logs", outside):

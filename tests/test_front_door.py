@@ -60,6 +60,22 @@ def test_a_request_of_two_lengths_ends_its_connection() -> None:
     assert answer["status"] == 400 and (b"connection", b"close") in answer["headers"]
 
 
+def test_an_address_with_a_control_character_is_none() -> None:
+    """A route that ends in `$` takes a line feed behind it: log out without its question, and closed figures."""
+    for path in (
+        "/desk/auth/logout\n",
+        "/desk/_stcore/metrics\n",
+        "/desk/_stcore/stream\r",
+        "/desk/\x00",
+        "/desk/a\x7fb",
+    ):
+        refused = asked({"type": "http", "method": "GET", "path": path, "headers": [HOST]})[0]
+        assert refused["status"] == 400, path
+        websocket = asked({"type": "websocket", "path": path, "headers": [HOST]})
+        assert websocket == [{"type": "websocket.close", "code": 1008}], path
+    assert asked({"type": "http", "method": "GET", "path": "/desk/\u4e2d", "headers": [HOST]})[0]["status"] == 200
+
+
 def test_an_upload_in_chunks_is_not_taken_whatever_length_it_says() -> None:
     """The server reads the chunks, and the limit of uploads would count the length."""
     scope = {"type": "http", "method": "PUT", "path": "/desk/_stcore/upload_file/ann/file"}

@@ -264,6 +264,21 @@ def test_tabs_of_one_person_have_one_limit_of_uploads(monkeypatch: pytest.Monkey
     assert why is not None and why.code == "limit_uploads"  # without a log-in each session is a visitor
 
 
+def test_a_million_empty_uploads_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes half a kilobyte of the server, and none was counted."""
+    held = MemoryUploadedFileManager("/upload")
+    monkeypatch.setattr(session.st.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=held))
+    for number in range(1_000):
+        held.add_file("eve", UploadedFileRec(str(number), "a", "text/plain", b""))
+    assert session.uploaded("eve") == (0, 0)
+    for number in range(1_000, 1_100):
+        held.add_file("eve", UploadedFileRec(str(number), "a", "text/plain", b"x"))
+    assert session.uploaded("eve") == (100 + 100 * 512, 100 + 100 * 512)
+    monkeypatch.setenv("IDCORE_UPLOADS_VISITOR", "50K")
+    monkeypatch.setattr(session.UPLOADS, "_coming", {})
+    assert not session.UPLOADS.begin("eve", 1)
+
+
 def test_an_upload_that_was_copied_leaves_the_memory_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     held = MemoryUploadedFileManager("/upload")
     monkeypatch.setattr(session.st.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=held))

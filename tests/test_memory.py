@@ -1,4 +1,4 @@
-"""Memory goes back to the system after a visit, and only then."""
+"""Memory goes back to the system after a visit, or when much was taken, and only then."""
 
 from __future__ import annotations
 
@@ -47,10 +47,35 @@ def test_memory_goes_back_once_after_visits_have_ended(monkeypatch: pytest.Monke
     gc.collect()  # visits of the tests before
     monkeypatch.setattr(memory, "_trim", lambda: given.append)
     monkeypatch.setattr(memory.Visit, "ended", 0)
+    monkeypatch.setattr(memory, "_resident", lambda: 0)
+    monkeypatch.setattr(memory, "GROWTH", memory.Growth())
     held = [memory.Visit(), memory.Visit()]
     assert not memory.tidy() and not given
     held.clear()
     assert memory.tidy() and not memory.tidy() and given == [0]
+
+
+def test_memory_goes_back_after_calls_of_programs_that_took_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are no visits: what one look-up had taken stayed with the server."""
+    given: list[int] = []
+    gc.collect()
+    monkeypatch.setattr(memory, "_trim", lambda: given.append)
+    monkeypatch.setattr(memory.Visit, "ended", 0)
+    monkeypatch.setattr(memory, "GROWTH", memory.Growth())
+    least = 1 << 30
+    now = [least]
+    monkeypatch.setattr(memory, "_resident", lambda: now[0])
+    assert not memory.tidy()
+    now[0] = least + memory.MUCH - 1
+    assert not memory.tidy() and not given
+    now[0] += 1
+    looks = [memory.tidy() for _ in range(7)]
+    assert looks == [True, False, True, False, False, False, True], "what is in use stays, and is asked for more rarely"
+    assert sum(memory.tidy() for _ in range(300)) == 11
+    now[0] = least
+    assert not memory.tidy()
+    now[0] = least + memory.MUCH
+    assert memory.tidy(), "what was taken anew is looked at at once"
 
 
 def test_a_system_without_the_function_does_without(monkeypatch: pytest.MonkeyPatch) -> None:

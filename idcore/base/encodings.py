@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterable, Iterator
+
+from idcore.base.lazy_pattern import lazy_pattern
 
 # How a text begins, and in what it is then.
 BYTE_ORDER_MARKS = (
@@ -12,8 +13,8 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_PAIR = re.compile(rb"[\x81-\xfe]([\x40-\x7e\x80-\xfe])")
-_DIGITS = re.compile(rb"[0-9A-Fa-f]{8,}")
+_PAIR = lazy_pattern(rb"[\x81-\xfe]([\x40-\x7e\x80-\xfe])")
+_DIGITS = lazy_pattern(rb"[0-9A-Fa-f]{8,}")
 _COMMON = 0xA1  # the least second byte of the letters of GB 2312, which nearly all of a text are
 _LEAST = 2  # letters of a line in GBK: one alone may be of a word in Latin-1
 _SHARE = 4  # of four letters of a line at most one is another: in Latin-1 the second byte is most often ASCII

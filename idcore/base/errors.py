@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from errno import ENOSPC, errorcode
-from typing import Any
+from typing import Any, Self
 
 from idcore.base.catalogue import words
 
@@ -64,6 +64,12 @@ class CoreError(ValueError):
 
     def __hash__(self) -> int:
         return hash((type(self), self.code, self.field, self.byte, self.text))
+
+    def without_stack(self) -> Self:
+        """The same, to be kept: the stack of one holds what was in memory when it was raised, such as an answer."""
+        kind, given = self.__reduce__()
+        held: Self = kind(*given)
+        return held
 
     def as_dict(self) -> dict[str, Any]:
         """The three keys that the command line prints."""

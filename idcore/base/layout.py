@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from dataclasses import field as derived
 from functools import lru_cache
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from idcore.base.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
     import numpy
@@ -290,7 +291,7 @@ DLEDGER_ENTRY = Layout(
     ),
 )
 DLEDGER_MAGIC, DLEDGER_BLANK = 1, -1
-OFFSET_NAME = re.compile("[0-9]{20}")  # of a file of a commit log or a queue: the offset of its first byte
+OFFSET_NAME = lazy_pattern("[0-9]{20}")  # of a file of a commit log or a queue: the offset of its first byte
 MOST_OFFSET = (1 << 63) - 1  # a physical offset is a signed number of 64 bits
 PROPERTIES_LENGTH = Layout("properties", (Field("properties_length", 2, "bytes of the properties", "signed"),))
 WIRE_HEAD = Layout(

@@ -7,15 +7,16 @@ import re
 from typing import Any
 
 from idcore.base import plain_json
+from idcore.base.lazy_pattern import lazy_pattern
 
 # A string, whole or cut off by the end (so that no text makes the search start over at each of its quotes), or a
 # bare key. fastjson writes a Map<Long, String> as {0:"10.0.0.1:10911"} (ClusterInfo, TopicRouteData of 4.x).
-_STRING_OR_KEY = re.compile(
+_STRING_OR_KEY = lazy_pattern(
     r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|(?P<before>[{,]\s*)(?P<key>-?\d{1,20}|[A-Za-z_$][\w$]{0,200})(?P<after>\s*:)',
     re.DOTALL,
 )
-_STRING_OR_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[][{},:]', re.DOTALL)
-_OBJECT_AS_KEY = re.compile(r"\{\s*\{")
+_STRING_OR_MARK = lazy_pattern(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[][{},:]', re.DOTALL)
+_OBJECT_AS_KEY = lazy_pattern(r"\{\s*\{")
 
 
 def _quote(match: re.Match[str]) -> str:

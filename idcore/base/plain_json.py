@@ -9,13 +9,15 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from idcore.base.lazy_pattern import lazy_pattern
+
 MOST_BYTES = 64 << 20  # of one file: a plan names each file of its input
 MOST_TEXT = 1 << 16  # characters of one value; a path has at most 4,096 bytes
 DEEPEST = 12  # levels: to keep or to copy what is deeper needs a stack
 MOST_NUMBER = 1 << 63
 MOST_VALUES = 2_500_000  # of one file or answer: Python needs up to 150 bytes for each, so up to 360 MiB
 
-_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)  # whole, or cut off by the end
+_STRING = lazy_pattern(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)  # whole, or cut off by the end
 
 
 def most_values(text: str | bytes) -> int:

@@ -12,17 +12,19 @@ from collections.abc import Sequence
 from typing import Any
 from unicodedata import category
 
+from idcore.base.lazy_pattern import lazy_pattern
+
 ESCAPES = "idcore.escapes"  # for streams of any encoding: unlike "backslashreplace", what it leaves of JSON is JSON
 
 # What a terminal may obey (C1), and what has no shape or turns the direction of writing. JSON can have them as escapes.
-_UNSEEN = re.compile(
+_UNSEEN = lazy_pattern(
     "[\x80-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 _EMPTY = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # for Unicode letters and marks, without a shape
 
 # A path of the server, from its root: not the path of a URI, and not one slash between two words.
-_PATH = re.compile(r"(?<![A-Za-z0-9_.:/~*-])/(?:[^\s/:;,'\"<>|()\[\]]+/)+[^\s/:;,'\"<>|()\[\]]*")
-_VERSION = re.compile(r"(?<![\w.])v?\d+\.\d+\.\d+(?:[-+_][\w.+-]*\w)?(?!\.?\d)")  # three numbers: an address has four
+_PATH = lazy_pattern(r"(?<![A-Za-z0-9_.:/~*-])/(?:[^\s/:;,'\"<>|()\[\]]+/)+[^\s/:;,'\"<>|()\[\]]*")
+_VERSION = lazy_pattern(r"(?<![\w.])v?\d+\.\d+\.\d+(?:[-+_][\w.+-]*\w)?(?!\.?\d)")  # three numbers: an address has four
 
 
 def encodable(text: str) -> str:

@@ -6,7 +6,6 @@ import argparse
 import codecs
 import io
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from typing import IO, Any
 from idcore.base import catalogue
 from idcore.base.catalogue.en import LENGTHS
 from idcore.base.encodings import BYTE_ORDER_MARKS, texts_of
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.base.safe_text import printable
 from idcore.cli.buffered_input import IN_MEMORY, BufferedInput
 from idcore.cli.complaint import complain
@@ -36,9 +36,9 @@ from idcore.presentation.export import csv_of_ids, json_lines, to_stream
 
 _CHUNK = 1 << 16
 _ARCHIVES = (b"PK", b"PAR1")
-_ONLY_ID = re.compile("[0-9A-Fa-f,]*")
-_LIKE_A_PATH = re.compile(r"[/\\]|\.\w{1,5}$")
-_SEPARATED = re.compile(r"[\s=:\[\]]")  # in a text, not in the name of a file
+_ONLY_ID = lazy_pattern("[0-9A-Fa-f,]*")
+_LIKE_A_PATH = lazy_pattern(r"[/\\]|\.\w{1,5}$")
+_SEPARATED = lazy_pattern(r"[\s=:\[\]]")  # in a text, not in the name of a file
 
 
 def run(options: argparse.Namespace) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from datetime import datetime, timedelta, tzinfo
@@ -15,6 +14,7 @@ from typing import Any, NoReturn
 from idcore import __version__
 from idcore.base.catalogue import languages
 from idcore.base.errors import CoreError
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.cli import epilogs
 from idcore.cli.complaint import program
 from idcore.cli.worker_thread import interruptible
@@ -22,10 +22,10 @@ from idcore.ids.clock import machine_zone, parse_instant, parse_zone
 from idcore.ids.line_time import FIRST_YEAR
 from idcore.ids.model import refuse
 
-_SIZE = re.compile(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?")
+_SIZE = lazy_pattern(r"(\d+)\s*([kKmMgG]?)(?:i?[bB])?")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _OWN_SIGNALS = ("mcp", "serve", "session")  # what they do about SIGTERM and SIGHUP, they say themselves
-_SPAN = re.compile(r"(\d{1,6})([smhd])")
+_SPAN = lazy_pattern(r"(\d{1,6})([smhd])")
 _SPANS = {"s": timedelta(seconds=1), "m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 _ZONE_HELP = "producers' time zone where a line does not reveal it: IANA name or ±HH:MM (default: this machine's)"
 FORMS = ("table", "json", "jsonl", "csv")  # of every command that answers

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from idcore.base.layout import ID_DIGITS
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids import rules
 from idcore.ids.find import CONTINUED, LONGEST_END, MARGIN, find, is_cut_in_two, vouched, whole_digits
 from idcore.ids.grouped_digits import joined_groups
@@ -17,15 +18,15 @@ NEAR = 64  # bytes on each side of a break that a cut ID needs
 _LINE = 4_096  # bytes of the broken line that are looked at
 _DIGITS = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1] - 1}}}"
 _HEX = b"0123456789ABCDEFabcdef"
-_CONTINUED = re.compile(rf"{CONTINUED}\r?".encode())
+_CONTINUED = lazy_pattern(rf"{CONTINUED}\r?".encode())
 _MAY_FOLLOW = " \t\r=\\-|│┃║\u00ad↵⏎".encode()  # the bytes of its signs
-_REST = re.compile(rf"({MARGIN})({_DIGITS})(?![0-9A-Za-z_])".encode())
+_REST = lazy_pattern(rf"({MARGIN})({_DIGITS})(?![0-9A-Za-z_])".encode())
 _MARGINS = b" \t\r>|"  # around a column
 _HALF = ID_DIGITS[0] // 2
 # How many digits may be around a break in an ID: with those of an escape in front, which are at most the four of %253D.
 _AROUND = frozenset(digits + more for digits in ID_DIGITS for more in range(5))
-_LAST = re.compile(rf"(?<![0-9A-Fa-f]){_DIGITS}\Z".encode())
-_FIRST = re.compile(rf"(?:[ \t]{{0,8}}>){{0,4}}[ \t]{{0,8}}({_DIGITS})(?![0-9A-Za-z_])".encode())
+_LAST = lazy_pattern(rf"(?<![0-9A-Fa-f]){_DIGITS}\Z".encode())
+_FIRST = lazy_pattern(rf"(?:[ \t]{{0,8}}>){{0,4}}[ \t]{{0,8}}({_DIGITS})(?![0-9A-Za-z_])".encode())
 
 
 def cut_ids(text: bytes, first: int, last: int) -> Iterator[tuple[int, str]]:

@@ -32,6 +32,7 @@ _KINDS = {
     **dict.fromkeys(("zone_prefix", "hour_prefix"), PREFIX),
     "year_latest": YEAR,
     "month_apart": ASSUMED,
+    "month_clock": ASSUMED,
     "month_stored": ASSUMED,
 }
 _SOURCES: tuple[ZoneSource, ZoneSource] = ("born", "prefix")

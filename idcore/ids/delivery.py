@@ -19,6 +19,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from idcore.base.layout import ID_DIGITS
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.base.numbers import whole_number
 from idcore.ids import broken_lines, rules
 from idcore.ids.delivery_words import (
@@ -52,14 +53,14 @@ _LONGEST = 1 << 16  # characters of a line, or of a record of several, that are 
 _MOST_LINES = 80  # of one record
 # Between two messages of a line: signs that part them, and those that may part fields too.
 _STRONG, _WEAK = ";；。|}\t\n", ",，、"
-_NEXT_OBJECT = re.compile(r"\}\s{0,20},\s{0,20}\{")
-_ENTITY = re.compile(r"&(?:quot|apos|lt|gt|amp|#(?:x27|39|34));")
-_QUOTES = re.compile(r'\\{0,16}"')
-_JSON_SIGNS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]]')  # a string without its end is one to the end
+_NEXT_OBJECT = lazy_pattern(r"\}\s{0,20},\s{0,20}\{")
+_ENTITY = lazy_pattern(r"&(?:quot|apos|lt|gt|amp|#(?:x27|39|34));")
+_QUOTES = lazy_pattern(r'\\{0,16}"')
+_JSON_SIGNS = lazy_pattern(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]]')  # a string without its end is one to the end
 # Lines of a log in one line: strings of a list, as JSON and Python have them, and lines that are escaped in a string.
-_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)')
-_PYTHON_STRINGS = re.compile(r"""'(?:[^'\\]|\\.)*+(?:'|\\?\Z)|"(?:[^"\\]|\\.)*+(?:\"|\\?\Z)""")
-_NEXT_LINE = re.compile(
+_STRINGS = lazy_pattern(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)')
+_PYTHON_STRINGS = lazy_pattern(r"""'(?:[^'\\]|\\.)*+(?:'|\\?\Z)|"(?:[^"\\]|\\.)*+(?:\"|\\?\Z)""")
+_NEXT_LINE = lazy_pattern(
     r"(?:\\{1,8}n|<br ?/?>)(?=[\[(\" ]{0,3}(?:[A-Z]{4,5}\]?[ \t]{1,3}\[?)?"
     r"(?:(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]\d|\d\d:\d\d:\d\d[.,]\d{3}\b))"
 )
@@ -70,50 +71,50 @@ _IS = r"""[\\"']{0,8}\s{0,24}[=:]\s{0,24}[\\"']{0,8}"""
 
 
 # `name=value`, `"name": "value"`, `Name: value` (mqadmin has names of two words), in one pass: each name is a question.
-_PAIR = re.compile(
+_PAIR = lazy_pattern(
     r"""(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]{1,40}(?: [A-Z][A-Za-z]{1,20})?)"""
     r"""[\\"']{0,2}\s{0,24}[=:]\s{0,24}[\\"'\[]{0,3}"""
     r"""([^\s,;=\]\[(){}<"'\\]{1,255}+)(?!=)"""
 )
 _NULLS = ("null", "None")
-_SPRING = re.compile(r"\Arocket(?:mq)?_(?:mq_)?", re.IGNORECASE)  # headers of Spring messages
+_SPRING = lazy_pattern(r"\Arocket(?:mq)?_(?:mq_)?", re.IGNORECASE)  # headers of Spring messages
 # The same as the Go client of 5.x and the C++ client print them.
 _OTHER_FIELDS = (
-    ("topic", "topic:{", re.compile(r"\btopic:\{[^{}]{0,200}?name:\s{0,2}[\\\"]{1,8}([^\\\"]{1,255})[\\\"]")),
-    ("group", "group:{", re.compile(r"\bgroup:\{[^{}]{0,200}?name:\s{0,2}[\\\"]{1,8}([^\\\"]{1,255})[\\\"]")),
-    ("topic", "Topic[", re.compile(r"\bTopic\[([^\]]{1,255})\]")),
-    ("topic", "主题", re.compile(r"主题\s?[=:：]\s?([^\s,，;；]{1,255})")),
-    ("group", "组", re.compile(r"(?:消费者?|订阅)组(?: ?ID|名称)?\s?[=:：]\s?([^\s,，;；]{1,255})")),
-    ("deliveryattempt", "投递次数", re.compile(r"(?<!最大)(?<!最多)投递次数\s?[=:：]?\s?(\d{1,6})(?!\d)")),
-    ("reconsumetimes", "RetryTimes[", re.compile(r"RetryTimes\[(\d{1,6})\]")),
+    ("topic", "topic:{", lazy_pattern(r"\btopic:\{[^{}]{0,200}?name:\s{0,2}[\\\"]{1,8}([^\\\"]{1,255})[\\\"]")),
+    ("group", "group:{", lazy_pattern(r"\bgroup:\{[^{}]{0,200}?name:\s{0,2}[\\\"]{1,8}([^\\\"]{1,255})[\\\"]")),
+    ("topic", "Topic[", lazy_pattern(r"\bTopic\[([^\]]{1,255})\]")),
+    ("topic", "主题", lazy_pattern(r"主题\s?[=:：]\s?([^\s,，;；]{1,255})")),
+    ("group", "组", lazy_pattern(r"(?:消费者?|订阅)组(?: ?ID|名称)?\s?[=:：]\s?([^\s,，;；]{1,255})")),
+    ("deliveryattempt", "投递次数", lazy_pattern(r"(?<!最大)(?<!最多)投递次数\s?[=:：]?\s?(\d{1,6})(?!\d)")),
+    ("reconsumetimes", "RetryTimes[", lazy_pattern(r"RetryTimes\[(\d{1,6})\]")),
 )
 _LOCAL = r"[=:]\s{1,24}(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})"
 # When it was consumed, as a field that is a time: `consumeTime=12` is how long it took.
-_CONSUMED = re.compile(
+_CONSUMED = lazy_pattern(
     r"(?:(?<![A-Za-z_])(?<!last )(?i:consum(?:e|ed|ption|ing)[_ ]?(?:start|begin|end|finish|done)?[_ ]?"
     r"(?:(?:date)?time(?:[_ ]?stamp)?|at|date))|(?<!上次)(?<!最后)(?<!最近)消费(?:开始|结束|完成)?(?:时间戳?|日期))"
     r"[\\\"']{0,2}\s{0,24}[=:：]\s{0,24}[\\\"'\[]{0,3}(?:(1\d{12})(?!\d)|(?=\d{4}[-/]\d))"
 )
-_BORN_TEXT, _STORED_TEXT = re.compile(f"Born Timestamp{_LOCAL}"), re.compile(f"Store Timestamp{_LOCAL}")
+_BORN_TEXT, _STORED_TEXT = lazy_pattern(f"Born Timestamp{_LOCAL}"), lazy_pattern(f"Store Timestamp{_LOCAL}")
 STATUSES = (SEND_OK, "FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
-_RECEIPT = re.compile(
+_RECEIPT = lazy_pattern(
     rf"(?i)(?:receipt_?\s?handle|POP_CK){_IS}(\d{{1,19}} \d{{12,14}} \d{{1,12}} \d{{1,6}} [0-2] \S{{1,200}} \d{{1,6}}"
     r"(?: \d{1,19}){0,2})(?![0-9])"
 )
 # base64url of "v1 " and more: no other word of a log begins so
-_RECALL = re.compile(r"(?<![A-Za-z0-9_-])(djEg[A-Za-z0-9_-]{20,2000})")
-_CODE = re.compile(r"\bcode:\s?([A-Z_]{2,60}|\d{1,6})\b")
-_THREAD = re.compile(r"[\[(\" ]((?:[\w.$%-]{0,200}(?:Thread|exec|pool|worker)[\w.$%-]{0,200}))[\])\"]")
-_THREAD_GROUP = re.compile(r"ConsumeMessageThread_(.{1,255})_\d+\Z")
+_RECALL = lazy_pattern(r"(?<![A-Za-z0-9_-])(djEg[A-Za-z0-9_-]{20,2000})")
+_CODE = lazy_pattern(r"\bcode:\s?([A-Z_]{2,60}|\d{1,6})\b")
+_THREAD = lazy_pattern(r"[\[(\" ]((?:[\w.$%-]{0,200}(?:Thread|exec|pool|worker)[\w.$%-]{0,200}))[\])\"]")
+_THREAD_GROUP = lazy_pattern(r"ConsumeMessageThread_(.{1,255})_\d+\Z")
 
 _THREAD_WORDS = ("Thread", "exec", "pool", "worker")
-_FIGURES = re.compile(r"(?<!\w)\w*\d\w*")  # from the begin of a word: else each of its letters is tried
+_FIGURES = lazy_pattern(r"(?<!\w)\w*\d\w*")  # from the begin of a word: else each of its letters is tried
 # The beginning of one of several messages of a line.
-_START = re.compile(
+_START = lazy_pattern(
     r"Message(?:Client)?Ext ?[\[{(]|\[?Message=\[|MessageView(?:Impl)? ?[\[{(]|SendResult ?[\[{(]|\bmessage_id:"
 )
 _START_WORDS = ("Message", "SendResult", "message_id:")
-_MESSAGE = re.compile(r"Message(?:Client)?Ext ?[\[{(]|\[Message=\[|MessageView(?:Impl)? ?[\[{(]")
+_MESSAGE = lazy_pattern(r"Message(?:Client)?Ext ?[\[{(]|\[Message=\[|MessageView(?:Impl)? ?[\[{(]")
 
 # What the ids of a printed record are, by their labels: of the message, of the record, of the record before it.
 _KINDS = (
@@ -130,17 +131,17 @@ _KNOWN = (
     r"|消息 ?(?:id|编号)|主题|(?:消费者?|订阅)组(?: ?id|名称)?|重试次数|重新消费次数"
     r"|投递(?:次数|状态|时间)|消费(?:状态|结果)"
 )
-_FIELD_LINE = re.compile(rf"""(?i)\s{{0,60}}["']?({_KNOWN})["']?\s{{0,24}}[=:：]""")
+_FIELD_LINE = lazy_pattern(rf"""(?i)\s{{0,60}}["']?({_KNOWN})["']?\s{{0,24}}[=:：]""")
 # An alarm: a heading that says how a delivery ended, and fields of any name below it.
 _LONGEST_HEADING, _FARTHEST = 100, 12
 _HEADING_WORDS = {
     True: ("ail", "AIL", "rror", "RROR", "ucces", "kip"),
     False: ("失败", "异常", "成功", "超时", "跳过", "ail"),
 }
-_ANY_FIELD = re.compile(r"[^\w\n]{0,8}\w[\w ()（）/-]{1,24}[^\w\n:：]{0,3}[:：]")
-_INSIDE = re.compile(r"""\s{0,60}(?:["']?[\w.()-][\w .()-]{0,60}["']?\s{0,24}[=:]|[\])}]|$)""")
+_ANY_FIELD = lazy_pattern(r"[^\w\n]{0,8}\w[\w ()（）/-]{1,24}[^\w\n:：]{0,3}[:：]")
+_INSIDE = lazy_pattern(r"""\s{0,60}(?:["']?[\w.()-][\w .()-]{0,60}["']?\s{0,24}[=:]|[\])}]|$)""")
 # A field of JSON on a line of its own, of any name: one goes on where another was.
-_JSON_FIELD = re.compile(r"""\s{0,60}"[\w.-]{1,60}"\s?:""")
+_JSON_FIELD = lazy_pattern(r"""\s{0,60}"[\w.-]{1,60}"\s?:""")
 # How the classes and constants of orderly consumers are named; and a property of what was popped.
 _ORDERLY = ("ListenerOrderly", "MessageOrderly", "ConsumeOrderly", "Message Orderly", "SUSPEND_CURRENT_QUEUE")
 _FIRST_POP = "1ST_POP_TIME"
@@ -148,33 +149,33 @@ _FIRST_POP = "1ST_POP_TIME"
 _TRACED = {("SubAfter", "suc"): "acked", ("SubAfter", "fai"): "failed"} | {
     ("SubBefore", status): "received" for status in ("suc", "fai", "")
 }
-_TRACE_ROW = re.compile(r"[|\t>,] {0,8}(SubBefore|SubAfter) {0,8}(?=[|\t<,]|\Z)")
-_TRACE_STATUS = re.compile(r"(?i)[|\t>,] {0,8}(suc|fai)[a-z]{0,6} {0,8}(?=[|\t<,]|\Z)")
+_TRACE_ROW = lazy_pattern(r"[|\t>,] {0,8}(SubBefore|SubAfter) {0,8}(?=[|\t<,]|\Z)")
+_TRACE_STATUS = lazy_pattern(r"(?i)[|\t>,] {0,8}(suc|fai)[a-z]{0,6} {0,8}(?=[|\t<,]|\Z)")
 # The contexts of a trace as its messages hold them (TraceDataEncoder), with the signs that show their separator.
 _CUT, _PART = r"(?:\x01|\^A|\\u0001|#001)", r"[^\x01\x02^\\#]{0,255}"
-_CONTEXT = re.compile(
+_CONTEXT = lazy_pattern(
     rf"(?<![A-Za-z])(?:SubBefore{_CUT}\d{{13}}{_CUT}{_PART}{_CUT}(?P<reader>{_PART}){_CUT}{_PART}{_CUT}"
     rf"(?P<begun>{_PART}){_CUT}(?P<tries>\d{{1,5}})(?!\d)"
     rf"|SubAfter{_CUT}{_PART}{_CUT}(?P<ended>{_PART}){_CUT}\d{{1,10}}{_CUT}(?P<success>true|false)"
     rf"(?:{_CUT}{_PART}{_CUT}\d{{1,3}}{_CUT}\d{{13}}{_CUT}(?P<group>{_PART}))?)"
 )
 # Such a topic without a name in front: in a cell of a table, and as a broker writes that it stores a dead letter.
-_DEAD = re.compile(r"已(?:经)?(?:被)?(?:进入|转入|投递[到至]|发送[到至]|成为)死信|已死信")  # as consoles say it
-_COPY_CELL = re.compile(r"(?:\A|[\t,>]|\| ?|to DLQ )(\"?)(%(?:RETRY|DLQ)%[\w%.+-]{1,255})\1(?=\Z| ?\||[\t,<])")
+_DEAD = lazy_pattern(r"已(?:经)?(?:被)?(?:进入|转入|投递[到至]|发送[到至]|成为)死信|已死信")  # as consoles say it
+_COPY_CELL = lazy_pattern(r"(?:\A|[\t,>]|\| ?|to DLQ )(\"?)(%(?:RETRY|DLQ)%[\w%.+-]{1,255})\1(?=\Z| ?\||[\t,<])")
 # In front of a line: marks of a quoted mail or a comment; what kubectl, docker compose and grep put there.
-_MARGIN = re.compile(
+_MARGIN = lazy_pattern(
     r"[ \t]{0,8}(?:(?:>|\*|//|#)[ \t]){1,3}|\[pod/[\w./-]{1,200}\] "
     r"|[\w.-]{1,60}+(?:(?<=[-_]\d)|(?<=[-_]\d\d)) {1,40}\| (?! {0,40}[A-Z_]{4,40} {0,40}(?:\||\Z))"
     r"|[\w./-]{1,200}+(?:(?<=[A-Za-z])|(?<=\.\d)):\d{1,7}:"
 )
 _OPENING = ("[", "{", " ", "\t")
-_DIGITS = re.compile(rf"[0-9A-Fa-f]{{{ID_DIGITS[0]}}}")
+_DIGITS = lazy_pattern(rf"[0-9A-Fa-f]{{{ID_DIGITS[0]}}}")
 # A line that a terminal cut behind an id, as `idcore.ids.broken_lines` puts such a break, and how it goes on.
 _HEX_DIGITS = frozenset(hexdigits)
-_ENDS_IN_ID = re.compile(rf"[=:] ?{rules.CANDIDATE}\Z")
-_BEHIND_ID = re.compile(r" ?[,;] ?\w{1,40}[=:]")
-_OK = re.compile(rf"(?i)sendStatus{_IS}(?:SEND_OK|0)\b")
-_OPENS = re.compile(r"(?:Message(?:Client)?Ext|SendResult|MessageView(?:Impl)?) ?[\[{(]\s*\Z")
+_ENDS_IN_ID = lazy_pattern(rf"[=:] ?{rules.CANDIDATE}\Z")
+_BEHIND_ID = lazy_pattern(r" ?[,;] ?\w{1,40}[=:]")
+_OK = lazy_pattern(rf"(?i)sendStatus{_IS}(?:SEND_OK|0)\b")
+_OPENS = lazy_pattern(r"(?:Message(?:Client)?Ext|SendResult|MessageView(?:Impl)?) ?[\[{(]\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from idcore.base.lazy_pattern import lazy_pattern
+
 # What the classes of RocketMQ print, by what it says; the first that fits. Behind the colon is a detail.
 _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("skipped:dropped", ("BROADCASTING, the message consume failed",)),
@@ -64,12 +66,12 @@ _CONSUME = (
 )
 _ASKED = "(?:吗|(?<![什怎])么|了没有?)"  # how a question ends without its sign
 # What would be, and what is asked, is not said: these clauses count for nothing. A blank parts Chinese fields of a log.
-_NOT_SAID = re.compile(
+_NOT_SAID = lazy_pattern(
     r"\b(?:if|whether|unless) [a-z#][^,;.\n]*|(?:如果|假如|倘若|一旦|若(?=消费|处理))[^,，。;；\n]*"
     r"|[^,，。;；\s]{0,20}(?:是否|有没有|会不会)[^,，。;；\s]*"
     rf"|(?<![^,，。.;；!\n])[^,，。.;；!\n]*(?:？|\?(?=\s|\Z)|{_ASKED}(?=[\s,，。.;；!]|\Z))"
 )
-_LAST_ASKED = re.compile(rf"(?<![^,，。.;；!\n])[^,，。.;；!\n]*(?:[?？]|{_ASKED})\s*\Z")
+_LAST_ASKED = lazy_pattern(rf"(?<![^,，。.;；!\n])[^,，。.;；!\n]*(?:[?？]|{_ASKED})\s*\Z")
 # One of these is in each of them: most texts are told apart by them, too.
 _ASKING = (
     "if ",
@@ -92,7 +94,7 @@ _ASKING = (
 # What applications say, in the text around the id; the first that fits. The words in front are in every such text: most
 # texts are told apart by them.
 _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
-    (code, tuple(words.split("|")), re.compile(pattern))
+    (code, tuple(words.split("|")), lazy_pattern(pattern))
     for code, words, pattern in (
         (
             "skipped",
@@ -215,20 +217,20 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
     )
 )
 # An ID, which words may stand on both sides of, with the sign behind its name; and every other name with its value.
-_ID = re.compile(r"[0-9a-f]{32,}")
-_SIGNS = re.compile(r"[\"']?\s?[=:：]?\s?[\"'\[【(]{0,2}#[\"'\]】)]{0,2}")
-_ESCAPED = re.compile(r"\\{1,8}u([4-9][0-9A-Fa-f]{3}|ff[0-9A-Fa-f]{2})")
-_ESCAPED_QUOTES = re.compile(r'\\{1,16}(?=")')
+_ID = lazy_pattern(r"[0-9a-f]{32,}")
+_SIGNS = lazy_pattern(r"[\"']?\s?[=:：]?\s?[\"'\[【(]{0,2}#[\"'\]】)]{0,2}")
+_ESCAPED = lazy_pattern(r"\\{1,8}u([4-9][0-9A-Fa-f]{3}|ff[0-9A-Fa-f]{2})")
+_ESCAPED_QUOTES = lazy_pattern(r'\\{1,16}(?=")')
 _ENDS = (*_FAILURES.split("|"), "success", "失败", "异常", "成功")
-_PAIRS = re.compile(
+_PAIRS = lazy_pattern(
     r"\b(?!consum|fail|error|exception|success|result|status)[\w.-]{1,40}\s?[=:：]\s?[^\s,，;；]{1,255}[,，;；]?"
 )
 # How often it was tried before, as applications say it in Chinese: the number, or which of all it is.
-_TRIES = re.compile(
+_TRIES = lazy_pattern(
     r"(?:重试|重新消费|重复消费)(?:的)?次数(?:为|是)?\s{0,8}[=:：]?\s{0,8}\[?(\d{1,4})(?!\d)|第\s?(\d{1,4})\s?次重试"
     r"|[Rr]etry (?:times|count)\s{0,8}[=:]\s{0,8}(\d{1,4})(?!\d)"
 )
-_WHICH = re.compile(r"第\s?(\d{1,4})\s?次(?:消费|投递|收到|接收)")
+_WHICH = lazy_pattern(r"第\s?(\d{1,4})\s?次(?:消费|投递|收到|接收)")
 # What brokers and producers print of a half message: the state that a request carries, else constants and sentences.
 _TRANSACTIONS = (
     "ransaction",
@@ -240,40 +242,40 @@ _TRANSACTIONS = (
     "半消息",
     "回查",
 )
-_CARRIED = re.compile(r"commitOrRollback[\"']?\s?[=:]\s?[\"']?(\d{1,2})\b")
+_CARRIED = lazy_pattern(r"commitOrRollback[\"']?\s?[=:]\s?[\"']?(\d{1,2})\b")
 _CARRIED_STATES = {"0": "undecided", "8": "committed", "12": "rolled_back"}
 _STATE = r"(?:LocalTransaction|TransactionResolution|TransactionState|transaction state)\w{0,20}[^\n]{0,200}?"
-_GIVEN_UP = re.compile(
+_GIVEN_UP = lazy_pattern(
     r"checked too many times|checked-too-many-time|TRANS_CHECK_MAX_?TIME_TOPIC|alf message exceed file reserved time"
     r"|半消息[^\n,，。;；]{0,20}丢弃"
 )
 _DECIDED = (
     (
         "unended",
-        re.compile(r"end broker transaction failed|endTransaction(?:Oneway)?[^\n]{0,40}\b(?:exception|failed)\b"),
+        lazy_pattern(r"end broker transaction failed|endTransaction(?:Oneway)?[^\n]{0,40}\b(?:exception|failed)\b"),
     ),
     (
         "rolled_back",
-        re.compile(
+        lazy_pattern(
             rf"\bROLLBACK_MESSAGE\b|RollbackMessageState|{_STATE}\bROLLBACK\b|rollback (?:the message|this transaction)"
         ),
     ),
     (
         "committed",
-        re.compile(rf"\bCOMMIT_MESSAGE\b|CommitMessageState|{_STATE}\bCOMMIT\b|producer commit the message"),
+        lazy_pattern(rf"\bCOMMIT_MESSAGE\b|CommitMessageState|{_STATE}\bCOMMIT\b|producer commit the message"),
     ),
     (
         "undecided",
-        re.compile(rf"{_STATE}\bUNKNOWN?\b|UnknowState|and it's pending status|does not know this transaction state"),
+        lazy_pattern(rf"{_STATE}\bUNKNOWN?\b|UnknowState|and it's pending status|does not know this transaction state"),
     ),
 )
-_CHECKED = re.compile(
+_CHECKED = lazy_pattern(
     r"Check transaction\.|checkLocalTransaction|checkTransactionState|[Oo]rphaned ?[Tt]ransaction"
     r"|事务回查|回查(?:本地)?事务"
 )
 # Without one of these in it a line says nothing of a delivery.
 COMMON = ("onsume", "sendStatus", "eceive", "djEg")  # marks of most lines that have one
-MARKS = re.compile(
+MARKS = lazy_pattern(
     r"(?i)consum|receiv|\brecv|\\u6d88\\u8d39|retrytimes\[|delivery_?attempt|sendstatus|ackmessage|ack message"
     r"|messagetrack|%dlq%|%retry%|sub(?:after|before)\b|failedmessage=|recall_?\s?handle"
     r"|pop_ck|receipt_?\s?handle|expire msg back|redeliver|message back|\bskip|already (?:processed|handled)"
@@ -284,10 +286,10 @@ MARKS = re.compile(
     r"|half message|checked too many|事务|半消息|回查"
 )
 # Some logs cut ConsumeMessageThread_1 in front. SendMessageThread_1 and PullMessageThread_1 are threads of brokers.
-_LISTENS = re.compile(
+_LISTENS = lazy_pattern(
     r"ConsumeMessage(?:Pop)?Thread|(?<![A-Za-z])(?:onsume|nsume|sume|ume|me|e)?M?essageThread_|MessageListener"
 )
-_SENDS = re.compile(r"(?i)\b(?:send|sends|sent|sending|forward\w*|publish\w*|produced?)\b|发送|投递|转发")
+_SENDS = lazy_pattern(r"(?i)\b(?:send|sends|sent|sending|forward\w*|publish\w*|produced?)\b|发送|投递|转发")
 
 
 def phrase_of(text: str) -> str:

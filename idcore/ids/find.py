@@ -12,6 +12,7 @@ from string import hexdigits
 from sys import intern
 
 from idcore.base.layout import CLIENT_START, CLIENT_V1, ID_DIGITS
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids import makers, masks, rules
 from idcore.ids.grouped_digits import joined_groups
 from idcore.ids.identify import identify
@@ -36,22 +37,22 @@ _LONGEST_RUN = ID_DIGITS[-1] + 4
 # What is kept in front of a window, for escapes and labels.
 _CONTEXT = 256
 
-_RUN = re.compile(rf"[0-9A-Fa-f]{{{ID_DIGITS[0]},}}")
+_RUN = lazy_pattern(rf"[0-9A-Fa-f]{{{ID_DIGITS[0]},}}")
 _ESCAPED = ("3D", "3A", "22", "5B", "2C", "20")  # = : " [ , and a blank
-_OCTAL = re.compile(r"[0-3][0-7]{2}")
-_NO_HEX = re.compile(r"[^0-9A-Fa-f]")
-_HEX_WORD = re.compile(r"[0-9A-Fa-f]+")
+_OCTAL = lazy_pattern(r"[0-3][0-7]{2}")
+_NO_HEX = lazy_pattern(r"[^0-9A-Fa-f]")
+_HEX_WORD = lazy_pattern(r"[0-9A-Fa-f]+")
 
 # What may be between a label and its value: `msgId=`, `"msgId":"`, `\"msgId\": \"`, `OffsetID:      `,
 # `Message ID: `, `%22msgId%22%3A%22`, `消息ID： `, `id -> [`, "msgId: `", `UNIQ_KEY为：`.
 _SIGNS = " \t\"'\\=:：[({<`为是"
 _NAMING = ("=", ":", "：", "->")
-_ESCAPED_FRONT = re.compile(r"(?:%(?:25)?|\\x|\\u00)[0-9A-Fa-f]{2}(?=[A-Za-z_])")
+_ESCAPED_FRONT = lazy_pattern(r"(?:%(?:25)?|\\x|\\u00)[0-9A-Fa-f]{2}(?=[A-Za-z_])")
 _LONGEST_FRONT = 6
 _SIGNS_MOST = 40
-_NAME = re.compile(r"(?<![A-Za-z_])(?:\bmessage )?[A-Za-z_][A-Za-z0-9_]*+\Z", re.IGNORECASE)
+_NAME = lazy_pattern(r"(?<![A-Za-z_])(?:\bmessage )?[A-Za-z_][A-Za-z0-9_]*+\Z", re.IGNORECASE)
 # A path of Windows in front of a name, `C:\temp\`: the letter behind it escapes nothing.
-_PATH = re.compile(r"(?:(?<![0-9A-Za-z])[A-Za-z]:|\\\\[\w.$-]+)\\{1,2}(?:[^\\\s\"'<>|?*:=,;]+\\{1,2})*\Z")
+_PATH = lazy_pattern(r"(?:(?<![0-9A-Za-z])[A-Za-z]:|\\\\[\w.$-]+)\\{1,2}(?:[^\\\s\"'<>|?*:=,;]+\\{1,2})*\Z")
 _PATH_MOST = 260  # characters of one
 _NAMES = frozenset(
     {
@@ -75,7 +76,7 @@ _NAMES = frozenset(
 
 LEAST_DIGITS = 20  # of an id that is cut: host, pid and loader of IPv4
 # What is left of an ID in front of a mask or an ellipsis, or behind a name that vouches.
-_CUT = re.compile(
+_CUT = lazy_pattern(
     rf"(?<![0-9A-Fa-f])([0-9A-Fa-f]{{{LEAST_DIGITS},{ID_DIGITS[0] - 1}}}"
     rf"|{CLIENT_START}[0-9A-Fa-f]{{{CLIENT_V1.digits - len(CLIENT_START) - 1}}}"
     rf"|[23Ff][0-9A-Fa-f]{{{ID_DIGITS[0]},{ID_DIGITS[-1] - 2}}})"  # of IPv6
@@ -90,11 +91,11 @@ CONTINUED = "(?:=|\\\\|\u00ad|-|↵|⏎|" rf" ?{_EDGE}(?:{_CELLS})?[ \t]{{0,8}})
 MARGIN = rf"(?:{_CELLS}[ \t]{{0,200}}|(?:[ \t]{{0,8}}>){{1,4}}[ \t]?|[ \t]{{1,40}}(?:↪ ?)?)?"
 _MARGIN = 200  # characters of such a margin
 LONGEST_END = 400  # characters of such an end that are looked at
-_EDGES = re.compile(_EDGE)
-_LAST_RUN = re.compile(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?={CONTINUED}\r?\Z)")
-_FIRST_RUN = re.compile(rf"{MARGIN}([0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}})(?![0-9A-Za-z_])")  # "b" of "born" is no rest
+_EDGES = lazy_pattern(_EDGE)
+_LAST_RUN = lazy_pattern(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}(?={CONTINUED}\r?\Z)")
+_FIRST_RUN = lazy_pattern(rf"{MARGIN}([0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}})(?![0-9A-Za-z_])")  # "b" of "born" is no rest
 # How an address of IPv6 begins: a global or a local one, or the loopback address.
-_BEGINS_V6 = re.compile("[23][0-9A-F]{3}|F[C-E][0-9A-F]{2}|0{20}")
+_BEGINS_V6 = lazy_pattern("[23][0-9A-F]{3}|F[C-E][0-9A-F]{2}|0{20}")
 _LINK_LOCAL = "FE80" + 12 * "0"
 # What nobody sees between two digits: where a chat or a page may break them, the colours of grep and of a page.
 _INVISIBLE = (
@@ -116,10 +117,10 @@ _SEEN = (
     "\ufeff",
 )
 _PART = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}"
-_PARTED = re.compile(rf"(?<![0-9A-Fa-f])(?:{_PART}{_INVISIBLE}){{1,9}}{_PART}(?![0-9A-Fa-f])")
-_UNSEEN = re.compile(_INVISIBLE)
+_PARTED = lazy_pattern(rf"(?<![0-9A-Fa-f])(?:{_PART}{_INVISIBLE}){{1,9}}{_PART}(?![0-9A-Fa-f])")
+_UNSEEN = lazy_pattern(_INVISIBLE)
 # Queues of MQTT topics; those of lite topics (5.5) have a $ in their names.
-_LIGHT_QUEUE = re.compile(r"INNER_MULTI_DISPATCH[\"']?\s?[=:]\s?[\"']?%LMQ%[^$\s,}\"']{1,255}[\s,}\"']")
+_LIGHT_QUEUE = lazy_pattern(r"INNER_MULTI_DISPATCH[\"']?\s?[=:]\s?[\"']?%LMQ%[^$\s,}\"']{1,255}[\s,}\"']")
 
 
 def find(text: str | Iterable[str]) -> Iterator[Token]:
@@ -587,7 +588,7 @@ _FRONT_BYTES = rf"(?:\b|{_ESCAPE}[0-9A-Fa-f]{{2}})".encode()
 def behind_label(label: str, digits: bytes) -> re.Pattern[bytes]:
     """An id behind a label, as the scan reads them: `msgId=`, `"msgId": "`, `%22msgId%22%3A%22`."""
     name = re.escape(label.encode())
-    return re.compile(_FRONT_BYTES + name + _QUOTE_BYTES + _VALUE_BYTES + _QUOTE_BYTES + rb"(" + digits + rb")")
+    return lazy_pattern(_FRONT_BYTES + name + _QUOTE_BYTES + _VALUE_BYTES + _QUOTE_BYTES + rb"(" + digits + rb")")
 
 
 def vouched(text: str, start: int) -> bool:

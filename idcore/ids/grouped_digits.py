@@ -10,13 +10,14 @@ import re
 from itertools import accumulate
 
 from idcore.base.layout import ID_DIGITS, LAYOUTS, Layout
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids import makers, rules
 from idcore.ids.identify import identify
 
 _PART = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1] - 1}}}"
 _MOST = 64  # groups: a row of more is no ID that a person has copied
 _SIGNS, _HYPHENS = " :_.\u00a0\u2009\u202f", "-\u2010-\u2014"
-_ROW = re.compile(  # what is shorter than an ID and one sign, as a time, is no more than looked at
+_ROW = lazy_pattern(  # what is shorter than an ID and one sign, as a time, is no more than looked at
     rf"(?<![0-9A-Za-z])(?=[{_HYPHENS}{_SIGNS}0-9A-Fa-f]{{{ID_DIGITS[0] + 1}}})"
     rf"{_PART}(?P<sign>[{_SIGNS}]|[{_HYPHENS}] ?){_PART}(?:(?P=sign){_PART}){{0,{_MOST}}}(?![0-9A-Za-z])"
 )

@@ -17,6 +17,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from idcore.base.layout import COUNTER_DIGITS, LAYOUTS, VALUE_DIGITS
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids.clock import DAY_MS, IN_USE, QUARTER_MS
 
 LONGEST = 1 << 16  # characters: a longer line dates nothing
@@ -204,36 +205,36 @@ _TIME = (  # the last of three is Oracle's and of names of files: 02.05.11.12300
     r"(?:\.(?P<fractionp>\d{1,9}))?(?![\d-]|\.\d))"
     rf"{_HALF_BEHIND}"
 )
-_DATED = re.compile(
+_DATED = lazy_pattern(
     rf"(?<![0-9A-Za-z])(?:{'|'.join(_DATES)}){_TIME}{_ZONE}(?:(?: [A-Z]{{3,5}})? (?P<later>{_YEAR})\b)?",
     re.IGNORECASE,
 )
-_TIME_FIRST = re.compile(  # `8:57 PM · Feb 11, 2025`
+_TIME_FIRST = lazy_pattern(  # `8:57 PM · Feb 11, 2025`
     rf"(?<![\d:.,])(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{{1,9}}))?)?"
     rf"{_HALF_BEHIND}[ ,·|]{{1,3}}(?:on )?(?:{'|'.join(_DATES[:7])})(?![\d:]|[T ]\d\d:)",
     re.IGNORECASE,
 )
-_OF_A_DAY = re.compile(rf"(?<![0-9A-Za-z])(?<![0-9][-/.])(?:{'|'.join(_NAMED_DAYS)}){_TIME}", re.IGNORECASE)
-_COMPACT = re.compile(
+_OF_A_DAY = lazy_pattern(rf"(?<![0-9A-Za-z])(?<![0-9][-/.])(?:{'|'.join(_NAMED_DAYS)}){_TIME}", re.IGNORECASE)
+_COMPACT = lazy_pattern(
     r"(?<![0-9A-Za-z.])(?P<y1>(?:19|20)\d\d)(?P<m1>\d\d)(?P<d1>\d\d)[T_-]?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)"
     rf"(?:[.,]?(?P<fraction>\d{{3}}))?(?!\d){_ZONE}(?![0-9A-Za-z])"
 )
 # What every time has, at the least. That all of it begins with a digit makes the search fast.
-_MAY_BE = re.compile(
+_MAY_BE = lazy_pattern(
     r"\d(?:(?::|%(?:25)?3[Aa])\d\d(?!\d)|[：时時点시]|\d{9}|\d{7}[T_-]\d{6}"
     r"|(?:[ T_-]|%(?:25)?20)\d\d([.-])\d\d\1\d\d)"
 )
 # What every time has behind its date, or in front of it; one without is digits alone.
-_CLOCK = re.compile(r"\d(?:[:：]\d\d|[時时點시]|[.-]\d\d[.-]\d\d)")
+_CLOCK = lazy_pattern(r"\d(?:[:：]\d\d|[時时點시]|[.-]\d\d[.-]\d\d)")
 _AROUND_CLOCK = 160  # characters: no time begins so far in front of it, nor ends so far behind it
-_WIDE_DIGITS = re.compile("[０-９]{2}")
+_WIDE_DIGITS = lazy_pattern("[０-９]{2}")
 # Signs that are escaped in links and JSON, full-width digits and blanks of other widths, each with what it stands for.
-_ESCAPED = re.compile(r"%(?:25)?(2[0-46-9A-Fa-f]|3[A-Fa-f]|5[B-Fb-f]|7[B-Eb-e])|\\(/)|&(nbsp);")
+_ESCAPED = lazy_pattern(r"%(?:25)?(2[0-46-9A-Fa-f]|3[A-Fa-f]|5[B-Fb-f]|7[B-Eb-e])|\\(/)|&(nbsp);")
 _WIDE = str.maketrans("０１２３４５６７８９：／－．\u00a0\u202f\u3000", "0123456789:/-.   ")
-_NUMBER = re.compile(r"(?<![\w.])(?:\d{10}(?:\.(?P<f>\d{1,9}))?|\d{13}|\d{16}|\d{19})(?![\w.])")
+_NUMBER = lazy_pattern(r"(?<![\w.])(?:\d{10}(?:\.(?P<f>\d{1,9}))?|\d{13}|\d{16}|\d{19})(?![\w.])")
 LONGEST_NAME = 40
 _CELL_ENDS = tuple(",;|\t")
-_NAMED = re.compile(
+_NAMED = lazy_pattern(
     r"(?:(?:\b|_|@)(?:ts|time|timestamp|timemillis|epoch(?:second|millis)?|datetime|__time__"
     r"|(?:event|log)_?time|realtime_timestamp)[\"']?\s*[=:]\s*[\"']?)\Z",
     re.IGNORECASE,
@@ -244,52 +245,52 @@ DUE = ("deliver", "delay", "expir", "schedul", "visible", "due", "投递", "延"
 # What is delivered or expired is past.
 _TO_COME = "(?i:delivery?|delay(?:ed)?|expir(?:es?|y|ation)|scheduled?|(?:in)?visible|due)"
 _OF_TIME = "(?i:(?:(?:date)?time(?:stamp)?|at|date|until)(?:[ _-]?(?:ms|millis))?|ms|millis)"
-_DUE = re.compile(
+_DUE = lazy_pattern(
     rf"(?:(?:(?<![A-Za-z])|(?<![A-Z])(?=[A-Z])|(?<=START)){_TO_COME}[ _-]?{_OF_TIME}"  # a whole word of the name
     rf"|(?<![\w.-]){_TO_COME}|(?:投递|过期|延[迟时期])时间|延[迟时期][到至]|定时(?:投递|发送)?(?:时间|[到至于])"
     r"|预计\w{0,8}|预定\w{0,8}时间)\Z"
 )
 _AROUND = "\"' \\[("
 # A field in front of a time, and how its name ends if it is one of times. Others have the time as their whole value.
-_FIELD = re.compile(
+_FIELD = lazy_pattern(
     r"(?:(?:\A|(?<=[\s\"'{\[(,;|&?<>]))(?P<before>[A-Za-z][a-z]{1,19}) )?"
     r"(?<![\w.@$-])(?P<name>[\w.@$-]+)(?P<quote>\\{0,7}[\"'])?(?: ?(?P<sign>[:：=])[ \"'\\\[({]*| ?)\Z"
 )
-_TAG = re.compile(r"<(?:[\w-]+:)?(?P<name>[\w.-]+)>[ \"']*\Z")
+_TAG = lazy_pattern(r"<(?:[\w-]+:)?(?P<name>[\w.-]+)>[ \"']*\Z")
 # What a bracket has in front that holds a body: `"order":{`, `body=Order(`, `data=[`, `"body":"{`; not `INFO: [`.
-_HOLDER = re.compile(
+_HOLDER = lazy_pattern(
     r"(?<![\w.@$-])(?P<name>[\w.@$-]+)(?:\\{0,7}[\"'] ?:|=|(?<=\w) ?:(?=[ \"'\\]{0,9}[\w.]{0,40}[{(]))"
     r" ?(?:\\{0,7}[\"'])?[\w.]{0,40}[{\[(]\Z"
 )
 _OWN_HOLDERS = frozenset(
     ("instant", "meta", "metadata", "log", "event", "source", "fields", "header", "headers", "message")
 )
-_BRACKET = re.compile(r"[{}\[\]()]")
+_BRACKET = lazy_pattern(r"[{}\[\]()]")
 _HELD = 1_000  # characters on either side in which its brackets are looked for
-_DAY_OF_WEEK = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? ?\Z", re.IGNORECASE)
-_TIMELY = re.compile(
+_DAY_OF_WEEK = lazy_pattern(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? ?\Z", re.IGNORECASE)
+_TIMELY = lazy_pattern(
     r"(?:(?i:time|date|birthday|stamp|_at|_on|gmt_?(?:create|modified)|created?|modified|updated)|[a-z](?:At|On)"
     r"|\A(?:at|on)|时间|日期|生日)\Z"
 )
-_WHOLE_VALUE = re.compile(r"\\{0,7}[\"',;)}\]<|]|\s*\Z| ?(?:[~～—–至到-]|to) ?\d")
-_RANGE = re.compile(r"[ \t\"'\\,~～—–至到/-]{0,6}(?:to )?")
+_WHOLE_VALUE = lazy_pattern(r"\\{0,7}[\"',;)}\]<|]|\s*\Z| ?(?:[~～—–至到-]|to) ?\d")
+_RANGE = lazy_pattern(r"[ \t\"'\\,~～—–至到/-]{0,6}(?:to )?")
 # What is in front of a time of something else in a sentence, a banner or a statement of SQL, and behind a parameter.
-_ABOUT = re.compile(
+_ABOUT = lazy_pattern(
     r"(?:(?<![\w.-])(?i:for|of|since|until|till|from|before|after|by|than|planned|scheduled|due|build|built|version"
     r"|copyright|released?|generated|dated|completed) |(?:计划|自|从|至|截止|预计|[将定]于|有效期|版本|上线) ?)\Z"
 )
-_CAST = re.compile(r"\((?:Timestamp|(?:Local|Offset|Zoned)?Date(?:Time)?|Time|Instant|String)\)")
-_COMPARED = re.compile(r"[\w)`\"'] ?(?: [<>]=?|<|[<>!]=) ?['\"]?\Z")
-SQL = re.compile(
+_CAST = lazy_pattern(r"\((?:Timestamp|(?:Local|Offset|Zoned)?Date(?:Time)?|Time|Instant|String)\)")
+_COMPARED = lazy_pattern(r"[\w)`\"'] ?(?: [<>]=?|<|[<>!]=) ?['\"]?\Z")
+SQL = lazy_pattern(
     r"\b(?:(?:insert(?: ignore)?|replace) into\b|update \S+ set\b|values ?\(|select .{1,2000}? from\b|where\b)",
     re.IGNORECASE,
 )
-_HEADLINE = re.compile(  # two words or more
+_HEADLINE = lazy_pattern(  # two words or more
     r"[ \t#*=~/;:!-]*(?!(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b)[^\W\d_]+(?:[ :：,.'-]+[^\W\d_]+)+ ?[:：]? ?\(?"
 )
-_TIME_FIELD = re.compile(r"[\s*•-]*[\"']?(?P<name>[^\W\d_](?:[\w -]{0,38}\w)?)[\"']?\s*[:：|=]\s*[\"'(\[]?")
+_TIME_FIELD = lazy_pattern(r"[\s*•-]*[\"']?(?P<name>[^\W\d_](?:[\w -]{0,38}\w)?)[\"']?\s*[:：|=]\s*[\"'(\[]?")
 # Names of the time of a line, of an alarm, or of a message on its way; any other is of what a message is about.
-_OWN_TIME = re.compile(
+_OWN_TIME = lazy_pattern(
     r"(?:born|sen[dt]|produced?|consumed?|consuming|receiv(?:e|ed|ing)|recv|pull(?:ed)?|ack(?:ed)?|fail(?:ed|ure)?"
     r"|retr(?:y|ied)|alarm|alert|trigger(?:ed)?|fired?|occur(?:red)?|error|exception|happen(?:ed)?|log(?:ged)?|event"
     r"|record(?:ed)?|print(?:ed)?|writ(?:e|ten)|current|sys(?:tem)?|local|server|client|msg|message|mq|trace|span"
@@ -299,21 +300,21 @@ _OWN_TIME = re.compile(
     r"|(?:日志|打印|当前|告警|报警|触发|发生|异常|错误|失败|消费|接收|收到|发送|生产|记录|系统|上报|采集|重试|消息|首次"
     r"|最近|最后|本次)*(?:时间戳?|日期)"
 )
-_BORN = re.compile(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
-_STORED = re.compile(r"store_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
-_PREFIX = re.compile(
+_BORN = lazy_pattern(r"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
+_STORED = lazy_pattern(r"store_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
+_PREFIX = lazy_pattern(
     r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
     r"(?:[ \u00a0\u202f]?(?:([AaPp])\.?[ \u00a0]?[Mm](?![A-Za-z0-9_])\.?|(上午|午前|오전)|(下午|午後|오후)))?"
     r"\s?(Z\b|[+-]\d\d:?\d\d\b)?"
 )
 _PREFIX_WITHIN = 160
 _STORE_TIME = r"store[_ -]?(?:date)?time(?:stamp)?|存储时间|存儲時間"
-_STORED_TIME = re.compile(
+_STORED_TIME = lazy_pattern(
     rf"(?:{_STORE_TIME})[\"']?\s{{0,9}}[:：=]?\s{{0,9}}[\"'\[]?(?:(\d{{13}})(?!\d)|(?=\d))", re.IGNORECASE
 )
-STORE_HEAD = re.compile(rf"\s*(?:{_STORE_TIME})\s*", re.IGNORECASE)  # of a column
+STORE_HEAD = lazy_pattern(rf"\s*(?:{_STORE_TIME})\s*", re.IGNORECASE)  # of a column
 _SIZES = sorted({layout.digits for layout in LAYOUTS.values() if layout.kind == "uniq"})
-_ID = re.compile(rf"(?<![0-9A-Fa-f])(?:{'|'.join(f'[0-9A-Fa-f]{{{size}}}' for size in _SIZES)})(?![0-9A-Fa-f])")
+_ID = lazy_pattern(rf"(?<![0-9A-Fa-f])(?:{'|'.join(f'[0-9A-Fa-f]{{{size}}}' for size in _SIZES)})(?![0-9A-Fa-f])")
 
 
 def born_marks(text: str) -> list[tuple[int, int]]:

@@ -40,11 +40,13 @@ NOON_BEFORE = 2020  # 4.1.0-incubating of June 2017 begins months at midnight; w
 _Refined = tuple[Clock, Reason] | None
 
 _BORN_TOLERANCE_MS = 1_000
-APART = frozenset(("month_apart", "month_stored"))  # where a record's time is not that of its ID
+APART = frozenset(("month_apart", "month_clock", "month_stored"))  # where a record's time is not that of its ID
 _LESS = "zone_", "month_"  # how the reasons of others and of a line begin, where the others fix more
 # A line is logged after its message was made: by how much, when another zone than the line's own is to be believed.
 PREFIX_EARLY_MS, PREFIX_LATE_MS, PREFIX_OWN_ZONE_LATE_MS = -2_000, 10_000, 3_600_000
 _PREFIX_SLACK_MS = 14 * 3_600_000
+# An ID that would be later than its line by up to so much is read in the month before; a clock may as well be ahead.
+CLOCK_AHEAD_MS = 72 * 3_600_000
 # A time without a year dates an ID that counts from its month to so much before or after it: to minutes, as Excel has.
 DAY_EARLY_MS, DAY_LATE_MS = -62_000, 70_000
 
@@ -249,7 +251,8 @@ def refine(
     """The clock with what the line of an id shows about its month and zone, and the reason for it.
 
     bornTimestamp fixes both where `born - elapsed` is, within a second, a local midnight on a first; else it fixes the
-    month alone. One that is days after the ID is a guess at its month. A time at the start of the line fixes the month,
+    month alone. One that is days after the ID is a guess at its month. So is the month before that of a line which an
+    ID would be some hours or days later than. A time at the start of the line fixes the month,
     and the zone where it carries one. One without a year names the month, in the latest year that fits. A store
     time alone is a guess at the month: store clocks up to 44 days off occur in public logs.
     """
@@ -269,11 +272,14 @@ def refine(
         answer = _refine_prefix(elapsed, clock, layout, prefix)
     if answer is None or _is_of_future(elapsed, answer, born_ms, prefix):
         return clock, None
-    if born_ms is not None and answer[1].code == "month_born" and not layout.early:
-        month = answer[0].month
-        if month is not None and born_ms - month.start_ms - elapsed > BORN_APART_MS:
-            return answer[0], bare_reason("month_apart")
-    return answer
+    month, code = answer[0].month, answer[1].code
+    if month is None or layout.early or code not in ("month_born", "month_prefix"):
+        return answer
+    said = born_ms if born_ms is not None and code == "month_born" else _instant(prefix, clock.zone)
+    if code == "month_born" and said - month.start_ms - elapsed > BORN_APART_MS:
+        return answer[0], bare_reason("month_apart")
+    is_ahead = month.start_ms + month.length_ms + elapsed - said <= CLOCK_AHEAD_MS
+    return answer[0], bare_reason("month_clock") if is_ahead else answer[1]
 
 
 def _is_of_future(elapsed: int, answer: tuple[Clock, Reason], born_ms: int | None, prefix: datetime | None) -> bool:

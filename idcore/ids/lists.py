@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from idcore.base.layout import ID_DIGITS
+from idcore.base.lazy_pattern import lazy_pattern
 
 # What else than digits of ids may be in such a list: ends of lines, and what is between values of CSV, JSON and SQL.
-_OTHER = re.compile(r"[^0-9A-Fa-f\s,;\"'`|()\[\]\ufeff]")
-_ID = re.compile(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{{ID_DIGITS[0]},}}")
+_OTHER = lazy_pattern(r"[^0-9A-Fa-f\s,;\"'`|()\[\]\ufeff]")
+_ID = lazy_pattern(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{{ID_DIGITS[0]},}}")
 
 
 def is_list_of_ids(text: str) -> bool:

@@ -63,15 +63,15 @@ _RANGES: tuple[tuple[int, int, str], ...] = (
 )
 
 
-def _hashes() -> list[int]:
-    """The first 20,000 identity hashes of HotSpot's main thread, as full 32-bit words.
+def _hashes(length: int = STREAM_LENGTH) -> list[int]:
+    """The first identity hashes of HotSpot's main thread, as full 32-bit words.
 
     HotSpot (-XX:hashCode=5, the default; synchronizer.cpp, thread.cpp) gives each thread a Marsaglia xor-shift whose
     X is the next os::random() value; the main thread takes the first, 16807 * 1234567 mod (2^31 - 1).
     """
     x, y, z, w = 16807 * 1234567 % 0x7FFFFFFF, 842502087, 0x8767, 273326509
     words = []
-    for _ in range(STREAM_LENGTH):
+    for _ in range(length):
         t = (x ^ (x << 11)) & 0xFFFFFFFF
         x, y, z = y, z, w
         w = (w ^ (w >> 19)) ^ (t ^ (t >> 8))
@@ -80,29 +80,41 @@ def _hashes() -> list[int]:
 
 
 @cache
-def _places() -> dict[int, tuple[int, int]]:
-    """hash -> (place, bits); the first place counts, and the 31-bit mask before the 25-bit one."""
-    words = _hashes()
-    places: dict[int, tuple[int, int]] = {}
-    for bits, mask in ((31, MASK_64_BIT_JVM), (25, MASK_32_BIT_JVM)):
-        for place, word in enumerate(words):
-            places.setdefault(word & mask, (place, bits))
-    return places
+def _places(mask: int, length: int = STREAM_LENGTH) -> dict[int, int]:
+    """hash under a mask -> its first place in the beginning of the stream."""
+    hashes = [word & mask for word in _hashes(length)]
+    return dict(zip(reversed(hashes), range(length - 1, -1, -1), strict=True))
 
 
 def loader_place(loader: int) -> tuple[int, int] | None:
-    """Place and bits of one loader hash, or None. A chance hit is 1 in 100,000 under the 31-bit mask."""
-    return _places().get(loader)
+    """Place and bits of one loader hash, or None. A chance hit is 1 in 100,000 under the 31-bit mask.
+
+    The 31-bit mask counts before the 25-bit one. The usual places are tried first: all take some milliseconds.
+    """
+    for mask, length in (
+        (MASK_64_BIT_JVM, USUAL_PLACES),
+        (MASK_64_BIT_JVM, STREAM_LENGTH),
+        (MASK_32_BIT_JVM, STREAM_LENGTH),
+    ):
+        place = _places(mask, length).get(loader) if loader <= mask else None
+        if place is not None:
+            return place, mask.bit_length()
+    return None
+
+
+def _in_stream() -> set[int]:
+    """All loaders that have a place."""
+    return {*_places(MASK_64_BIT_JVM), *_places(MASK_32_BIT_JVM)}
 
 
 def is_known(loader: int) -> bool:
     """Whether a loader is in the stream or is a known constant."""
-    return loader in KNOWN_CONSTANTS or loader in _places()
+    return loader in KNOWN_CONSTANTS or loader_place(loader) is not None
 
 
 def is_usual(loader: int) -> bool:
     """Whether a loader is of a usual launch: a constant, or so early in the stream that chance does not make it."""
-    place = _places().get(loader)
+    place = loader_place(loader)
     return loader in KNOWN_CONSTANTS or (place is not None and place[0] < USUAL_PLACES)
 
 
@@ -110,7 +122,7 @@ def is_usual(loader: int) -> bool:
 def _table() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     import numpy as np
 
-    rows = sorted((loader, place, bits) for loader, (place, bits) in _places().items())
+    rows = sorted((loader, *(loader_place(loader) or (-1, 0))) for loader in _in_stream())
     loaders, places, bits = (np.array(column) for column in zip(*rows, strict=True))
     return loaders.astype(np.uint32), places.astype(np.int32), bits.astype(np.int8)
 
@@ -130,14 +142,14 @@ def known_loaders() -> np.ndarray:
     """Every loader that vouches for an impossible elapsed: stream and constants, sorted uint32."""
     import numpy as np
 
-    return np.array(sorted(set(_places()) | set(KNOWN_CONSTANTS)), dtype=np.uint32)
+    return np.array(sorted(_in_stream() | set(KNOWN_CONSTANTS)), dtype=np.uint32)
 
 
 def usual_loaders() -> np.ndarray:
     """Every loader for which `is_usual` is true, sorted uint32."""
     import numpy as np
 
-    return np.array(sorted(filter(is_usual, {*_places(), *KNOWN_CONSTANTS})), dtype=np.uint32)
+    return np.array(sorted(filter(is_usual, {*_in_stream(), *KNOWN_CONSTANTS})), dtype=np.uint32)
 
 
 def java_code(place: int, bits: int) -> str:
@@ -169,7 +181,7 @@ def uniq_maker(
     """The likeliest client of a msgId, from its layout, loader, time and letters."""
     if layout == "uniq_v4_le":
         return _plain("cpp_old")
-    place = _places().get(loader)
+    place = loader_place(loader)
     if place is not None:
         return _java(*place)
     if loader in KNOWN_CONSTANTS:

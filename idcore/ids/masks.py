@@ -6,6 +6,7 @@ import re
 from ipaddress import IPv6Address
 
 from idcore.base.layout import CLIENT_START, CLIENT_V1, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, VALUE_DIGITS, Layout
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids import makers, rules
 from idcore.ids.clock import CLIENT_EPOCH_S, from_ms
 from idcore.ids.model import Kind
@@ -21,22 +22,22 @@ _LEAST = 8  # digits that are seen: fewer show too little
 _HEX, _DOTS = "[0-9A-Fa-f]", r"(?:…{1,2}|\.{2,6})"
 _MASK = rf"(?:[*•xX#]{{2,28}}|\*|{_DOTS})"
 # Such a sign next to a digit: `topic=*` is none.
-NEAR = re.compile(rf"[*•…](?:(?<={_HEX}.)|(?={_HEX}))|(?:[*•xX#]{{2}}|\.\.)(?:(?<={_HEX}..)|(?={_HEX}))")
-_PARTS = re.compile(rf"({_HEX}{{1,{SIZE_V6 - 1}}})|({_DOTS})|[*•xX#]+")
-_OF_V6 = re.compile(r"[23]|F[C-E]", re.IGNORECASE)  # how an address of IPv6 begins, whose ids have 56 digits
-_OF_V6_ALONE = re.compile(r"2001|F[CD]|FE[89AB]", re.IGNORECASE)  # and how hardly one of IPv4 does
+NEAR = lazy_pattern(rf"[*•…](?:(?<={_HEX}.)|(?={_HEX}))|(?:[*•xX#]{{2}}|\.\.)(?:(?<={_HEX}..)|(?={_HEX}))")
+_PARTS = lazy_pattern(rf"({_HEX}{{1,{SIZE_V6 - 1}}})|({_DOTS})|[*•xX#]+")
+_OF_V6 = lazy_pattern(r"[23]|F[C-E]", re.IGNORECASE)  # how an address of IPv6 begins, whose ids have 56 digits
+_OF_V6_ALONE = lazy_pattern(r"2001|F[CD]|FE[89AB]", re.IGNORECASE)  # and how hardly one of IPv4 does
 # The signs of masks, and how many of each there are at least.
 _MASK_SIGNS = ((r"\*", 1), ("…", 1), ("•", 1), (r"\.", 2), ("#", 2), ("x", 2), ("X", 2))
 # Behind the first 32 digits or more of such an id: a mask and the rest of it, or a mask that is no pair for bold type.
-_BEHIND_V6 = re.compile(
+_BEHIND_V6 = lazy_pattern(
     rf"(?:{'|'.join(f'{sign}{{{least},{rules.MASK_SIGNS_MOST}}}' for sign, least in _MASK_SIGNS)})({_HEX}*)"
 )
-_ONLY_MASK = re.compile(r"\*{3}|•{3}|#{3}")
-_SEEN = re.compile(rf"{_HEX}{{{SIZE - VALUE_DIGITS},{SIZE + 1}}}")
-_LITTLE_ENDIAN = re.compile(r"01..007F", re.IGNORECASE)  # of 127.0.x.1, which C++ clients turn round
-_WHOLE_LOADER = re.compile(rf"{_HEX}{{8}}")
+_ONLY_MASK = lazy_pattern(r"\*{3}|•{3}|#{3}")
+_SEEN = lazy_pattern(rf"{_HEX}{{{SIZE - VALUE_DIGITS},{SIZE + 1}}}")
+_LITTLE_ENDIAN = lazy_pattern(r"01..007F", re.IGNORECASE)  # of 127.0.x.1, which C++ clients turn round
+_WHOLE_LOADER = lazy_pattern(rf"{_HEX}{{8}}")
 _RUN = rf"{_HEX}{{1,{SIZE_V6 - 1}}}"
-MASKED = re.compile(rf"(?<![0-9A-Za-z*….•#])(?:{_MASK})?{_RUN}(?:{_MASK}{_RUN}){{0,3}}(?:{_MASK})?(?![0-9A-Za-z])")
+MASKED = lazy_pattern(rf"(?<![0-9A-Za-z*….•#])(?:{_MASK})?{_RUN}(?:{_MASK}{_RUN}){{0,3}}(?:{_MASK})?(?![0-9A-Za-z])")
 
 
 def digits_of(text: str) -> str | None:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from idcore.base.errors import CoreError, refuse
 from idcore.base.layout import CLIENT_V1, LAYOUTS, OFFSET_V4, OFFSET_V6, UNIQ_V4, UNIQ_V6, Layout
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids import rules
 from idcore.ids.origins import BrokerAddress, Fingerprint
 
 Kind = Literal["uniq", "offset", "client"]
 COMMIT_LOG_FILE_SIZE = 1 << 30
-_NO_HEX = re.compile(r"[^0-9A-Fa-f]")
+_NO_HEX = lazy_pattern(r"[^0-9A-Fa-f]")
 # The fields of each kind, as its class takes them.
 _UNIQ = ("ip", "pid", "loader", "elapsed", "counter")
 _OFFSET = ("ip", "port", "offset")

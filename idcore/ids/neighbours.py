@@ -7,12 +7,12 @@ little-endian ids and the seconds of 5.x clients by the same rules, when it merg
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 
 from idcore.base.layout import OFFSET_V4, UNIQ_V4_LE
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids import little_endian, makers, masks, rules
 from idcore.ids.identify import Case, Certainty, Reading, Verdict, as_look_alike, as_rest_of
 from idcore.ids.look_alikes import Suspects
@@ -91,7 +91,7 @@ class Neighbours:
             return None
         if len(self._by_begin) != len(self._whole):
             self._by_begin, self._by_end = sorted(self._whole), sorted(one[::-1] for one in self._whole)
-        digits, pattern = rest[1], re.compile(rest[1].replace(masks.HIDDEN, "."))
+        digits, pattern = rest[1], lazy_pattern(rest[1].replace(masks.HIDDEN, "."))
         begins = _with_begin(self._by_begin, digits.partition(masks.HIDDEN)[0])
         ends = _with_begin(self._by_end, digits[::-1].partition(masks.HIDDEN)[0])
         fitting = begins if len(begins) <= len(ends) else [one[::-1] for one in ends]

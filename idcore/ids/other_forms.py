@@ -6,7 +6,6 @@ Offers them, and never decides.
 from __future__ import annotations
 
 import binascii
-import re
 import unicodedata
 from base64 import b64decode
 from collections.abc import Iterator
@@ -14,18 +13,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from idcore.base.layout import ID_DIGITS
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids.find import find
 from idcore.ids.identify import identify, judge
 
 Form = Literal["letters", "groups", "wide", "base64"]
 
 _DIGITS_OF = str.maketrans("OoIl", "0011")
-_RUN = re.compile(r"[0-9A-Za-z]+")
+_RUN = lazy_pattern(r"[0-9A-Za-z]+")
 _PART = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1] - 1}}}"
-_GROUPS = re.compile(
+_GROUPS = lazy_pattern(
     rf"(?<![0-9A-Za-z]){_PART}(?P<between>[ \t\u00a0:_.,-]|\r?\n){_PART}(?:(?P=between){_PART})*(?![0-9A-Za-z])"
 )
-_BASE64 = re.compile(r"(?<![0-9A-Za-z+/_-])[0-9A-Za-z+/_-]{22,76}={0,2}(?![0-9A-Za-z+/=_-])")
+_BASE64 = lazy_pattern(r"(?<![0-9A-Za-z+/_-])[0-9A-Za-z+/_-]{22,76}={0,2}(?![0-9A-Za-z+/=_-])")
 MOST = 5
 LOOKED_AT = 10_000  # characters of a text in which an ID of another form is looked for
 

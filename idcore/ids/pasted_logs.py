@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
+
+from idcore.base.lazy_pattern import lazy_pattern
 
 HEAD = 1 << 16  # bytes in which blank lines part logs: what is longer was not pasted
 MOST = 64
-_BLANK = re.compile(rb"\n(?:[ \t\r]*\n)+")
+_BLANK = lazy_pattern(rb"\n(?:[ \t\r]*\n)+")
 
 
 def begins_in(head: bytes) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from idcore.base.lazy_pattern import lazy_pattern
 
 # As SendResult and MessageExt print them, in the order in which a person asks for them.
 NAMES = (
@@ -10,7 +10,7 @@ NAMES = (
     *("reconsumeTimes", "bornHost", "bornTimestamp", "storeHost", "storeTimestamp", "commitLogOffset", "storeSize"),
     *("bodyCRC", "sysFlag", "flag", "preparedTransactionOffset", "transactionId", "regionId", "recallHandle"),
 )
-_PAIR = re.compile(rf"""(?<![A-Za-z0-9_])({"|".join(NAMES)})["'\\]*\s*[=:]\s*["'\\]*([^\s,;\]\[}}{{)("'\\]+)""")
+_PAIR = lazy_pattern(rf"""(?<![A-Za-z0-9_])({"|".join(NAMES)})["'\\]*\s*[=:]\s*["'\\]*([^\s,;\]\[}}{{)("'\\]+)""")
 _EMPTY = {"null", "None", "nil"}
 
 

@@ -16,6 +16,7 @@ from functools import lru_cache
 from itertools import chain, takewhile
 from typing import Literal, NamedTuple
 
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids import rules
 from idcore.ids.line_moments import (
     LONGEST,
@@ -41,17 +42,17 @@ from idcore.ids.tokens import Token
 REACH = 8_192  # bytes, in front of the line of an ID and behind it, in which its record may be
 MOST_LINES = 16  # on each side that may have a time
 _BLANK = "".join(map(chr, range(33)))
-_FIELD = re.compile(r"[g-zG-Z]")  # a letter that no hex digit is: such a line is more than IDs of a list
-_ID = re.compile(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
-_STRINGS = re.compile(r'"(?:[^"\\\n]|\\.)*"')
-_ROW = re.compile(r"\*{5,} ?\d+\. row ?\*{5,}\s*|-\[ RECORD \d+ \][-+]*\s*")
-_TAGS = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?(?<!/)>")
+_FIELD = lazy_pattern(r"[g-zG-Z]")  # a letter that no hex digit is: such a line is more than IDs of a list
+_ID = lazy_pattern(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
+_STRINGS = lazy_pattern(r'"(?:[^"\\\n]|\\.)*"')
+_ROW = lazy_pattern(r"\*{5,} ?\d+\. row ?\*{5,}\s*|-\[ RECORD \d+ \][-+]*\s*")
+_TAGS = lazy_pattern(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?(?<!/)>")
 _FAR = 40  # characters between a bracket and what is in front of it
-_BRACKETS = re.compile(r"[\[\]{}]")
+_BRACKETS = lazy_pattern(r"[\[\]{}]")
 _FEW_LINES = 24  # on each side, as most objects have
-_STORED = re.compile(r"[^A-Za-z0-9]*store", re.IGNORECASE)  # a broker's clock dates nothing
+_STORED = lazy_pattern(r"[^A-Za-z0-9]*store", re.IGNORECASE)  # a broker's clock dates nothing
 # A field that says when its message was made: days after the ID it dates another message, or the ID was sent again.
-_BORN = re.compile(
+_BORN = lazy_pattern(
     r"\W{0,60}(?:(?:born|produced?|sen[dt])[_ -]?(?:date)?(?:time(?:[_ -]?stamp)?|at|date)"
     r"|(?:生产|发送|产生)(?:时间|日期))\b",
     re.IGNORECASE,

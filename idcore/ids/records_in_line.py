@@ -17,6 +17,7 @@ from itertools import pairwise
 from operator import attrgetter, itemgetter
 
 from idcore.base.layout import COUNTER_DIGITS, ID_DIGITS, VALUE_DIGITS
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids import rules
 from idcore.ids.line_moments import (
     SQL,
@@ -30,18 +31,18 @@ from idcore.ids.line_moments import (
 )
 from idcore.ids.records import Hint
 
-ID = re.compile(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
-_STRINGS = re.compile(r'"(?:[^"\\\n]|\\.)*"')
-_BRACKETS = re.compile(r"[\[\]{}()]")
+ID = lazy_pattern(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
+_STRINGS = lazy_pattern(r'"(?:[^"\\\n]|\\.)*"')
+_BRACKETS = lazy_pattern(r"[\[\]{}()]")
 _CLOSERS = {"]": "[", "}": "{", ")": "("}
-_ENDS = re.compile(r"[\]})]|</|\\n")
-_TAGS = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)[^<>]*>")
-_BREAK = re.compile(r"\\{1,3}n")  # a line that is escaped in another
+_ENDS = lazy_pattern(r"[\]})]|</|\\n")
+_TAGS = lazy_pattern(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)[^<>]*>")
+_BREAK = lazy_pattern(r"\\{1,3}n")  # a line that is escaped in another
 _LONGEST = 1 << 20  # characters: the scan asks of shorter ones
 _FRONT = 120  # characters in front of a bracket in which its name is
 _DEEPEST = 12  # objects in each other; what is deeper is part of the last of them
 # A part of what is around it has a name, and is no object of its own: `"data":[`, `toString()=Message{`; but `"ID":{`.
-_NAMED = re.compile(r"(?<![\w.@$()-])(?P<name>[\w.@$()-]*)\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?(?:[\w.$@]+\s?)?\Z")
+_NAMED = lazy_pattern(r"(?<![\w.@$()-])(?P<name>[\w.@$()-]*)\\{0,7}[\"']?\s?[:=]\s?\\{0,7}[\"']?(?:[\w.$@]+\s?)?\Z")
 
 
 @dataclass(eq=False)

@@ -6,6 +6,7 @@ import re
 from string import hexdigits
 
 from idcore.base.layout import ID_DIGITS
+from idcore.base.lazy_pattern import lazy_pattern
 
 # Digits of a candidate; only a token of one of these lengths can be rejected.
 CANDIDATE_DIGITS = frozenset(ID_DIGITS)
@@ -53,9 +54,9 @@ LABEL_SIGNS_MOST = 4
 ENTITIES = {"&quot;": '"', "&apos;": "'", "&gt;": ">", "&#34;": '"', "&#39;": "'", "&#x22;": '"', "&#x27;": "'"}
 BACKSLASHES_MOST = 7
 _LONGEST_SIGN = BACKSLASHES_MOST + 1
-_QUOTE = re.compile(rf"\\{{0,{BACKSLASHES_MOST}}}[\"']\Z")
+_QUOTE = lazy_pattern(rf"\\{{0,{BACKSLASHES_MOST}}}[\"']\Z")
 _BEFORE_PAIR = "%=x50"  # what may be in front of its two digits
-_ESCAPED_SIGN = re.compile(r"(?:%(?:25)?|=|\\x|\\u00)([0-9A-Fa-f]{2})\Z")
+_ESCAPED_SIGN = lazy_pattern(r"(?:%(?:25)?|=|\\x|\\u00)([0-9A-Fa-f]{2})\Z")
 
 MASK_SIGNS_MOST = 28  # signs of a mask that are looked at
 
@@ -89,11 +90,11 @@ OTHER_THINGS = (
 TRACES = frozenset(("trace", "tid"))
 KEYS = frozenset(f"{whose}key{s}" for whose in ("", "msg", "message") for s in ("", "s"))  # names of message keys
 OTHER_SIGNS, OTHER_SIGNS_MOST, LONGEST_NAME = " \"':=[>", 4, 24
-_NAME = re.compile(r"[A-Za-z0-9_-]*\Z")
+_NAME = lazy_pattern(r"[A-Za-z0-9_-]*\Z")
 _CDATA = "<![CDATA["
-_THING = re.compile(rf"(?:{'|'.join(OTHER_THINGS)})\Z", re.IGNORECASE)
+_THING = lazy_pattern(rf"(?:{'|'.join(OTHER_THINGS)})\Z", re.IGNORECASE)
 # What is around the trace ID of a W3C traceparent: `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.
-_BEFORE_TRACE, _BEHIND_TRACE = re.compile(r"[0-9A-Fa-f]{2}-\Z"), re.compile(r"-[0-9A-Fa-f]{16}-")
+_BEFORE_TRACE, _BEHIND_TRACE = lazy_pattern(r"[0-9A-Fa-f]{2}-\Z"), lazy_pattern(r"-[0-9A-Fa-f]{16}-")
 
 
 def private_or_loopback(address: bytes) -> bool:

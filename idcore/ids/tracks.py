@@ -5,30 +5,30 @@ A track names no message: it belongs to the last one in front of it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids.line_moments import prefix_time
 
-_TRACK = re.compile(
+_TRACK = lazy_pattern(
     r"MessageTrack ?\[consumerGroup=([^,\]]{1,255}), ?trackType=([A-Z_]{2,40})"
     r"(?:, ?exceptionDesc=((?:[^\[\]\n]|\[[^\[\]\n]{0,255}\]){0,300}))?"
 )
-_OBJECT = re.compile(r"\{[^{}]{0,2000}?[tT]rackType[^{}]{0,2000}?\}")
+_OBJECT = lazy_pattern(r"\{[^{}]{0,2000}?[tT]rackType[^{}]{0,2000}?\}")
 _IS = r"""\\?["']?\s{0,8}[=:]\s{0,8}\\?["']?"""
-_GROUP = re.compile(rf"(?:[cC]onsumerGroup|\"Group){_IS}([^\s,\"'\\{{}}]{{1,255}})")
-_TYPE = re.compile(rf"[tT]rackType{_IS}([A-Z_]{{2,40}})")
-_REASON = re.compile(rf"[eE]xceptionDesc{_IS}([^\"\n]{{1,300}}?)\\?(?:\"|,|\}}|$)")
+_GROUP = lazy_pattern(rf"(?:[cC]onsumerGroup|\"Group){_IS}([^\s,\"'\\{{}}]{{1,255}})")
+_TYPE = lazy_pattern(rf"[tT]rackType{_IS}([A-Z_]{{2,40}})")
+_REASON = lazy_pattern(rf"[eE]xceptionDesc{_IS}([^\"\n]{{1,300}}?)\\?(?:\"|,|\}}|$)")
 # A row of the dashboard's table, behind its head; a status of several words needs no head.
 # Its blanks are taken once, whatever follows: a line of blanks is not tried in each way to part them.
 _CELL = r"(?=[ \t]{0,40}[\t|,]|[ \t]{0,38} {2})[ \t]{0,80}+[|,]?+[ \t|]{0,40}+"
 _STATUS = r"(?:NOT_CONSUME_YET|NOT_ONLINE|CONSUMED_BUT_FILTERED|CONSUME_BROADCASTING|CONSUMED|PULL|UNKNOWN)"
-_ROW = re.compile(rf"[>| \t]{{0,40}}+([A-Za-z%][^\s,|]{{0,254}}){_CELL}({_STATUS})(?={_CELL}|[ \t|]*\Z)")
+_ROW = lazy_pattern(rf"[>| \t]{{0,40}}+([A-Za-z%][^\s,|]{{0,254}}){_CELL}({_STATUS})(?={_CELL}|[ \t|]*\Z)")
 _HEADS = ("rackType", "rack Type", "Message Track", "消费状态", "#ConsumerGroup")
 # A row of queryMsgTraceById: Sub, the group, the client, the time of consumption, how long it took, how it ended.
-_SUB = re.compile(
+_SUB = lazy_pattern(
     r"[> \t]{0,40}Sub {1,20}(\S{1,255}) {1,40}\S{1,255} {1,40}(\d{4}-.{15}) {1,20}\S{1,20} {1,20}(success|failed)\b"
 )
 _NULLS = ("", "null", "None")

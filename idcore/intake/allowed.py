@@ -216,7 +216,8 @@ def stores_below(roots: Sequence[Path | str]) -> list[str]:
 def inside(path: str, roots: Sequence[Path | str]) -> Path | str:
     """A path inside an allowed folder after every symbolic link, or a URI inside an allowed one.
 
-    PermissionError otherwise, also where nothing is.
+    PermissionError otherwise, also where nothing is. So is one with `..`: by what is taken of `~user/../../open`, or of
+    `/link/../open`, it would say whether there is such a user or link.
     """
     refused = PermissionError(13, "not allowed", path)
     if len(path) > LONGEST:
@@ -226,7 +227,9 @@ def inside(path: str, roots: Sequence[Path | str]) -> Path | str:
             return path
         raise refused
     try:
-        real = Path(local_path(path)).expanduser().resolve()
+        if ".." in (given := Path(local_path(path))).parts:
+            raise refused
+        real = given.expanduser().resolve()
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             real.stat()  # from Python 3.13 on, `resolve` leaves links in a circle as they are
     except (OSError, RuntimeError, ValueError):  # links in a circle, no such user, a zero byte

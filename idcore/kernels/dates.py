@@ -78,6 +78,7 @@ SLACK = 14 * HOUR  # a line may be written so much earlier than its own clock sa
 ZONES_APART = 26 * HOUR  # those in use
 BORN_TOLERANCE = 1_000
 BORN_APART = line_moments.BORN_APART_MS
+AHEAD = line_time.CLOCK_AHEAD_MS - SLACK  # behind the limit of a line
 DAY_EARLY, DAY_LATE = line_time.DAY_EARLY_MS, line_time.DAY_LATE_MS
 PREFIX_EARLY, PREFIX_LATE = 2_000, HOUR
 PREFIX_SOON = (
@@ -680,14 +681,17 @@ def start_of_uniq(elapsed, little, line, calendar, in_use):
     elif line.ahead != NO_ZONE:
         kind = PREFIX
         start = start_in_zone(elapsed, line, column, calendar, in_use)
-    elif line.start + elapsed <= line.limit and line.start + elapsed < line.end:  # as of most ids
+    elif line.limit + AHEAD - line.end < elapsed <= line.limit - line.start and elapsed < line.end - line.start:
+        # as of most ids
         return line.start, MONTH
     if start != NO_MINUTE:
         return start, kind
     for month in range(line.month, line.month - 3, -1):
         start = calendar[month, column]
         if start + elapsed <= line.limit and elapsed < calendar[month, column + 1]:
-            is_assumed = not little and line.born - start - elapsed > BORN_APART
+            is_assumed = not little and (
+                line.born - start - elapsed > BORN_APART or calendar[month + 1, START] + elapsed <= line.limit + AHEAD
+            )
             return start, ASSUMED if is_assumed else MONTH
     return NO_MINUTE, NO_VOTE
 

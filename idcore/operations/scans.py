@@ -229,7 +229,7 @@ def lines_index(run: Run, caller: Caller) -> Index:
     if not _wait(going.wait, WAITS, caller):
         raise refuse("lines_later")
     if going.problem is not None:
-        raise going.problem
+        raise going.problem.without_stack()  # each who asks would add the own stack to it
     if (index := Index.open(folder)) is None:
         raise refuse("lines_later")
     return index

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,9 @@ from idcore.scan.compare import Difference
 from idcore.sources.storage import opened
 
 MOST_COMPARED = 256 << 20  # bytes of one side, as the page of comparisons takes
+LARGE_COMPARED = 8 << 20  # bytes of both sides, packed ones as they are
+MOMENT = 0.25  # seconds after which who waits is asked whether they are still there
+_TURN = threading.Lock()
 MOST_LINE = 20_000
 _TEXT, _NUMBER, _LIST = ("string", "null"), ("integer", "null"), ("array", "null")
 _SIDES = {"first": "before", "second": "after"}
@@ -94,11 +99,26 @@ def _fields(one: intake.FoundId, words: Words) -> list[dict[str, Any]]:
 def _compare(asked: CallArguments, caller: Caller) -> Result:
     sides = [_side(asked, name, caller) for name in _SIDES]
     here = compared.ComparisonQuery((sides[0],), (sides[1],), asked["case"] == "any")
-    comparison = compared.compare(here, go_on=caller.go_on)
+    with _turn(sum(side.size for side in sides), caller):
+        comparison = compared.compare(here, go_on=caller.go_on)
     words = asked.words
     problems = [{"input": name, "problem": words.error(problem)} for name, problem in comparison.problems]
     head = {"said": compared_texts.compared_sentence(comparison, words).replace("**", ""), "unread": problems}
     return Result(comparison_items(comparison.rows, not comparison.problems, words), head, len(comparison.rows))
+
+
+@contextmanager
+def _turn(size: int, caller: Caller) -> Iterator[None]:
+    """One long comparison at a time: of 512 MiB it takes 1.3 GB, and one person may have four calls at work."""
+    if size < LARGE_COMPARED:
+        yield
+        return
+    while not _TURN.acquire(timeout=MOMENT):
+        caller.go_on()
+    try:
+        yield
+    finally:
+        _TURN.release()
 
 
 def comparison_items(rows: Iterable[Difference], complete: bool, words: Words) -> Iterator[dict[str, Any]]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.base.safe_text import encodable, json_text, printable
 from idcore.ids.describe import KEYS
 
@@ -46,12 +46,12 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  #
 # The offset of a zone and a number are nothing that a spreadsheet could run.
 _OFFSET, _NUMBER = r"[+-][0-9]{2}:[0-9]{2}(?::[0-9]{2})?", r"-[0-9]+(?:\.[0-9]+)?"
 _PLAIN = rf"(?:{_OFFSET}|{_NUMBER})"
-_IS_PLAIN, _IS_NUMBER = re.compile(_PLAIN), re.compile(_NUMBER)
+_IS_PLAIN, _IS_NUMBER = lazy_pattern(_PLAIN), lazy_pattern(_NUMBER)
 # A formula inside a text, behind what parts cells elsewhere: a semicolon in Excel of many countries, a tab, a line.
 # There a quote may begin a cell that ends at once, and what is behind it is the cell. And our next cell goes on in
 # theirs: a number at the end of a text may become `-1,0+…`.
 _AT_END = rf"(?!{_OFFSET}\Z)(?!(?<=[\r\n]){_NUMBER}\Z)"
-_INSIDE = re.compile(rf"(?<=([;\t\r\n]))(?=\"*[=+\-@＝＋－＠])(?!{_PLAIN}(?:\1|[\r\n])){_AT_END}")
+_INSIDE = lazy_pattern(rf"(?<=([;\t\r\n]))(?=\"*[=+\-@＝＋－＠])(?!{_PLAIN}(?:\1|[\r\n])){_AT_END}")
 
 
 class _Line:

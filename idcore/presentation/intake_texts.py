@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from idcore.base.catalogue import Words
 from idcore.base.layout import ID_DIGITS
+from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids.clock import Clock
 from idcore.ids.describe import made_by, when
 from idcore.ids.identify import Verdict
@@ -24,7 +24,7 @@ NAMED = 5  # files of a sentence
 MOST = 0.8  # of the ids of a list: a share that is named
 WRONG_SHAPE = ("empty", "odd", "length", "digit")  # errors that only say that an id looks different
 LEAST_RUN = 8  # digits: every "bad" and "fade" is a shorter run, and proves nothing
-RUN = re.compile(r"[0-9A-Fa-f]+")
+RUN = lazy_pattern(r"[0-9A-Fa-f]+")
 
 
 def intake_sentence(intake: Intake, where: str, words: Words, summary: Mapping[str, Any] | None = None) -> str:

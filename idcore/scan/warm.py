@@ -1,8 +1,13 @@
-"""Compiles or loads every kernel by scanning a few generated ids, so that the first real scan does not wait for it."""
+"""Compiles or loads every kernel by scanning a few generated ids, so that the first real scan does not wait for it.
+
+python -m idcore.scan.warm           all of them
+python -m idcore.scan.warm tables    those that make tables, for another process that begins with those that read text
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 
 import numpy as np
@@ -10,7 +15,7 @@ import pyarrow as pa
 
 from idcore.ids.rules import LONGEST_MONTH_MS
 from idcore.kernels import fates as kernel
-from idcore.kernels import find, line_numbers
+from idcore.kernels import find, line_numbers, pairs
 from idcore.scan import fates, undelivered
 from idcore.scan.local import scan_local
 from idcore.sources.inputs import list_store, split_files
@@ -49,11 +54,8 @@ def warm(there: str | None = None) -> None:
     `there` is the folder of these files; without it they are where those of the system are.
     """
     with tempfile.TemporaryDirectory(dir=there) as folder:
-        path = os.path.join(folder, "ids.log")
-        with open(path, "wb") as file:
-            file.write(TEXT.rstrip(b"\n"))
+        _scan_text(folder)
         months = np.array([[0, LONGEST_MONTH_MS - 1]], np.int64)
-        scan_local([path], months, split_size=100)
         with open(os.path.join(folder, "0" * 20), "wb") as file:
             file.write(RECORD + b"\1" + RECORD + bytes(len(RECORD)))
         scan_local([folder], months, split_size=100, store=True)
@@ -71,5 +73,19 @@ def warm(there: str | None = None) -> None:
     line_numbers.number_lines(np.zeros(65, np.uint8), 0, (0, 1), one, np.zeros(2, np.int64), rows)
 
 
+def warm_tables() -> None:
+    """What `warm` comes to last. For a process of its own: no line says anything in it any more."""
+    pairs.pair_lines = lambda *_: None
+    with tempfile.TemporaryDirectory() as folder:
+        _scan_text(folder)
+
+
+def _scan_text(folder: str) -> None:
+    path = os.path.join(folder, "ids.log")
+    with open(path, "wb") as file:
+        file.write(TEXT.rstrip(b"\n"))
+    scan_local([path], np.array([[0, LONGEST_MONTH_MS - 1]], np.int64), split_size=100)
+
+
 if __name__ == "__main__":
-    warm()
+    warm_tables() if sys.argv[1:] == ["tables"] else warm()

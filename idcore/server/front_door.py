@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import secrets
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -65,6 +66,8 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 REPLACED = {name for name, _ in HEADERS}
+# Routes of Starlette end in `$`, which stands before a last line feed too: the gate would judge another address.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NOT_KEPT = {"cache-control": "no-store"}
 UNKEPT = [(name.encode(), value.encode()) for name, value in NOT_KEPT.items()]  # of an answer that does not say
 
@@ -146,9 +149,9 @@ class FrontDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         logs.REQUEST.set(secrets.token_hex(4))
         path = path_of(scope, self.base())
-        if scope["type"] == "websocket" and not self._is_own(scope["headers"]):
+        if scope["type"] == "websocket" and (_CONTROL.search(path) or not self._is_own(scope["headers"])):
             await send_refusal(scope, receive, send)
-        elif scope["type"] == "http" and is_ambiguous(scope["headers"]):
+        elif scope["type"] == "http" and (_CONTROL.search(path) or is_ambiguous(scope["headers"])):
             await Response(status_code=400, headers={"connection": "close"})(scope, receive, _with_headers(send))
         elif scope["type"] == "http" and path == HEALTH:
             health = readiness(getattr(self.engine(), "state", None), self.root(), self.reasons())

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import math
 import resource
 import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from idcore.runs import background_run
 
+MUCH = 256 << 20  # bytes
+MOST_PAUSE = 30  # looks, of ten seconds each: one takes up to 0.2 s of everybody
 _DESCRIPTORS = 65_536  # as docs/deploy/rocketmq-ids.service has it
 
 
@@ -33,14 +37,50 @@ class Visit:
 
 
 def tidy(before: Callable[[], None] | None = None) -> bool:
-    """Gives memory back where a visit has ended since the last call; whether one had. `before` lets go of more."""
-    if not Visit.ended:
+    """Gives memory back where a visit has ended since the last call, or much was taken; whether it did.
+
+    Calls of programs are no visits, and some take as much. `before` lets go of more.
+    """
+    if not Visit.ended and not GROWTH.is_due(_resident()):
         return False
     Visit.ended = 0
     if before is not None:
         before()
     give_back()
+    GROWTH.kept = min(GROWTH.kept, _resident())
     return True
+
+
+class Growth:
+    """Whether much was taken since the least that this process had. What is in use stays: it is asked more rarely."""
+
+    def __init__(self) -> None:
+        self.kept: float = math.inf  # bytes
+        self._pause, self._waited = 1, 0  # calls
+
+    def is_due(self, resident: int) -> bool:
+        """Asked every ten seconds, with the bytes of now."""
+        self.kept = min(self.kept, resident)
+        if resident - self.kept < MUCH:
+            self._pause = 1
+            self._waited = 0
+            return False
+        self._waited += 1
+        if self._waited < self._pause:
+            return False
+        self._pause, self._waited = min(2 * self._pause, MOST_PAUSE), 0
+        return True
+
+
+GROWTH = Growth()
+
+
+def _resident() -> int:
+    """Bytes of memory that this process has; 0 where the system does not say it so."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def give_back() -> None:

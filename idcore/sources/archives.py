@@ -25,7 +25,6 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.sources import kinds
-from idcore.sources.columns import rows_as_text
 from idcore.sources.kinds import HEAD, PACKINGS, PLAIN, WIDE
 from idcore.sources.packings import DICTIONARY
 from idcore.sources.unpack import READ_ERRORS, ByteStream, Peeked, Unpacked, opened, read_exactly
@@ -174,11 +173,15 @@ def _texts_of_zip(file: BinaryIO, unpacked: Unpacked, start: int, stop: int) -> 
 
 def _texts_of_parquet(file: BinaryIO, unpacked: Unpacked, start: int, stop: int) -> Iterator[Text]:
     """The rows of the row groups that begin from `start` up to `stop`."""
+    from idcore.sources.columns import rows_as_text  # Arrow, which the bare package does without
+
     for group, rows in rows_as_text(file, start, stop):
         yield Text("", (group,), unpacked.counted(rows), is_table=True)
 
 
 def _rows_of_parquet(source: BinaryIO) -> Iterator[BinaryIO]:
+    from idcore.sources.columns import rows_as_text
+
     held = io.BytesIO()  # a stream may give a byte at a time: of bytes each would copy all before it
     while held.tell() <= _HELD and (more := source.read(_PIECE)):
         held.write(more)

@@ -28,8 +28,9 @@ from idcore.sources.archives import BETWEEN, Text, kind_of, texts
 from idcore.sources.kinds import COMMITLOG, GROWING, HEAD, PLAIN, WHOLE, WIDE
 from idcore.sources.line_range import LineRange
 from idcore.sources.record_lines import RecordLines
-from idcore.sources.unpack import READ_ERRORS, Read, Unpacked, narrowed, read_exactly, reader
+from idcore.sources.unpack import READ_ERRORS, Read, Unpacked, read_exactly, reader
 from idcore.sources.uris import is_topic, is_uri, local_path, without_secrets
+from idcore.sources.wide_letters import narrowed
 from idcore.sources.windows import BEFORE, ENDLESS, Windows, new_buffer
 
 OPENING = 1 << 17  # bytes that could be scanned in the time that opening a file takes

@@ -1,4 +1,4 @@
-"""Packed bytes and wide letters to plain text, as streams read forward. Holds no more than a piece; opens no files."""
+"""Packed bytes to plain text, as streams read forward. Holds no more than a piece; opens no files."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 from zipfile import BadZipFile
 
-import numpy as np
-import pyarrow as pa
-
 from idcore.base.errors import refuse
 from idcore.base.safe_text import size as size_in_words
-from idcore.sources.kinds import HEAD, WIDE
+from idcore.sources.kinds import HEAD
 from idcore.sources.packings import ISAL_ERROR, PACKED
+
+try:
+    from pyarrow import ArrowException
+except ImportError:  # the bare package unpacks what Python does
+    ArrowException = OSError
 
 _RAW = 1 << 16
 _PIECE = 1 << 14  # unpacked at once: a damaged file loses no more than this before the damage
@@ -29,7 +31,7 @@ READ_ERRORS = (
     ISAL_ERROR,
     lzma.LZMAError,
     BadZipFile,
-    pa.ArrowException,
+    ArrowException,
 )
 Read = Callable[[memoryview], int]
 
@@ -145,7 +147,9 @@ def opened(stream: BinaryIO, packing: str) -> BinaryIO:
     make = PACKED[packing].member
     if make is not None:
         return cast(BinaryIO, _Members(stream, make))
-    return pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing)  # type: ignore[return-value]
+    import pyarrow as pa  # the error of the bare package names the extra that has it
+
+    return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing))
 
 
 def read_exactly(stream: BinaryIO, size: int) -> bytes:
@@ -165,34 +169,3 @@ def reader(stream: BinaryIO) -> Read:
         return len(data)
 
     return read
-
-
-def narrowed(read: Read, encoding: str) -> Read:
-    """Letters of 2 or 4 bytes as one byte each: ASCII as it is, everything else as 0xFF, which ends every token.
-
-    So the place of a letter in the text is its number, independent of what is before it, and a file can be cut
-    anywhere.
-    """
-    unit = np.dtype(WIDE[encoding])
-    held = np.empty(_PIECE, np.uint8)
-    over = 0  # bytes of a letter that is not whole yet
-
-    def read_narrow(view: memoryview) -> int:
-        nonlocal over
-        room = min(len(view) * unit.itemsize, len(held)) // unit.itemsize * unit.itemsize
-        while True:
-            got = read(memoryview(held)[over:room])  # type: ignore[arg-type]
-            if not got and over:  # half a letter at the end
-                held[over : unit.itemsize] = 0xFF
-                got = unit.itemsize - over
-            if not got:
-                return 0
-            whole = (over + got) // unit.itemsize
-            units = held[: whole * unit.itemsize].view(unit)
-            view[:whole] = np.where(units < 0x80, units, 0xFF).astype(np.uint8).data
-            over = (over + got) % unit.itemsize
-            held[:over] = held[whole * unit.itemsize : whole * unit.itemsize + over].copy()
-            if whole:
-                return whole
-
-    return read_narrow

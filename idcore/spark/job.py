@@ -101,7 +101,7 @@ class FollowOptions:
 def problem_of(error: BaseException) -> CoreError:
     """What made a scan fail: an error of the core, also from a worker, or what Spark or the worker said in one line."""
     if isinstance(error, CoreError | OSError):
-        return coded(error)
+        return coded(error).without_stack()
     if _WORKER_ENDED in str(error):
         return CoreError("spark_worker")
     if os.strerror(errno.ENOSPC) in str(error):  # of a worker

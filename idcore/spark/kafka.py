@@ -104,7 +104,7 @@ class Records:
         """
         query, now = self._query, time.monotonic()
         if self._problem is not None:
-            raise self._problem
+            raise self._problem.without_stack()
         if query is not None and query.isActive:
             if query.lastProgress is not None:
                 self._answered, self._failed, self.away = True, 0.0, ""

@@ -28,7 +28,7 @@ from idcore.doors.router import ApiRouter
 from idcore.policy import limits, logs, metrics, private, tokens
 from idcore.runs import background_run, retention
 from idcore.runs.runs import Runs, runs_root, write_ends
-from idcore.server import jobs, memory, watched_groups, webhook
+from idcore.server import jobs, memory, provider_connections, watched_groups, webhook
 from idcore.server.first_page import FirstPage
 from idcore.server.front_door import STRANGER, Deaf, FrontDoor, UploadBound, say_address
 from idcore.server.gate import LOGIN, Gate
@@ -69,8 +69,11 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     """Spark starts with the server, in the background. With the server goes what was not to be kept."""
     logs.use_json(session.name)
     streamlit_private.draw_pages_whole()
+    streamlit_private.make_downloads_in_turn(session.whose)
     streamlit_private.watch_websockets()
     streamlit_private.watch_requests()
+    if visitor.entrance().mode == "login":
+        provider_connections.share_authorities()
     jobs.warm_up()
     watched_groups.begin()
     say_address(st.get_option("server.address"), address)

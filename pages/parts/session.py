@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Streamlit lets a browser come back to its session for 120 s, and afterwards drops it when another visitor leaves.
 REMEMBERED = 100.0
+USUAL_FILES, OF_ONE = 1_000, 512  # files of a session that take nothing besides their bytes; bytes of one more
 USUAL_NAMES = 300  # characters of the name and the ID of an upload, which do not count
 _visits: WeakValueDictionary[str, Visit] = WeakValueDictionary()  # by the ID of their session
 stop = streamlit_private.stop
@@ -72,10 +73,16 @@ def tabs(session: str) -> Collection[str]:
     return {session, *(name for name, other in list(_visits.items()) if other.user == visit.user)}
 
 
+def whose(session: str) -> str:
+    """The person of a session; without a log-in nobody knows more than the session."""
+    visit = _visits.get(session)
+    return (visit.user if visit is not None else "") or session
+
+
 def uploaded(session: str) -> tuple[int, int]:
-    """Bytes of uploads in memory: of whose this session is, and of all. Long names count: empty files may have them."""
-    stored = list(streamlit_private.uploads().items())
-    sizes = {name: sum(map(_size, list(files.values()))) for name, files in stored}
+    """Bytes of uploads in memory: of whose this session is, and of all. Empty files count by long names or many."""
+    stored = [(name, list(files.values())) for name, files in list(streamlit_private.uploads().items())]
+    sizes = {name: sum(map(_size, files)) + OF_ONE * max(0, len(files) - USUAL_FILES) for name, files in stored}
     return sum(sizes.get(one, 0) for one in tabs(session)), sum(sizes.values())
 
 

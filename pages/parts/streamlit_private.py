@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
+from logging import LogRecord
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
+from idcore.base.errors import CoreError
 from idcore.base.protobuf_parts import has_more
+from idcore.server.download_turns import DownloadTurns
 from idcore.server.front_door import COMES, KEPT, TOO_LARGE
 
 if TYPE_CHECKING:
@@ -54,6 +57,18 @@ NAMES: Mapping[str, tuple[str, str]] = {
     ),
     "streamlit.runtime.app_session.AppSession._scriptrunner": ("what draws now", "as for the name before"),
     "streamlit.runtime.app_session.AppSession._call_soon_on_event_loop": ("behind what is drawn", "the same"),
+    "streamlit.runtime.app_session.AppSession._handle_backend_operation_request": (
+        "downloads that are made when they are asked for wait for their turns",
+        "one person keeps all threads that make them, and what else the server does there waits",
+    ),
+    "streamlit.runtime.app_session.AppSession._enqueue_forward_msg": (
+        "who has asked for too many downloads hears it",
+        "as for the name before",
+    ),
+    "streamlit.runtime.backend_operation_handler._LOGGER": (
+        "the log has a line of a download that was refused, or is not there",
+        "it has a stack of each, as many as a browser asks for",
+    ),
     "streamlit.runtime.memory_uploaded_file_manager.MemoryUploadedFileManager.file_storage": (
         "uploads in memory are counted for the limits, and deleted when a scan has its copy",
         "the limit of Streamlit for one file is the only one",
@@ -155,6 +170,39 @@ def draw_pages_whole() -> None:
         _replace(AppSession, "_create_scriptrunner", _begin_after_page)
 
 
+def make_downloads_in_turn(whose: Callable[[str], str]) -> None:
+    """From now on nobody keeps all threads that make downloads. `whose` gives the person of the ID of a session."""
+    from streamlit.runtime.app_session import AppSession
+
+    make, answer = "_handle_backend_operation_request", "_enqueue_forward_msg"
+    if hasattr(AppSession, make) and hasattr(AppSession, answer):
+        _replace(AppSession, make, partial(_make_in_turn, DownloadTurns(), whose))
+    if (log := find("backend_operation_handler._LOGGER")) is not None:
+        log.addFilter(_without_stack)
+
+
+async def _make_in_turn(
+    turns: DownloadTurns, whose: Callable[[str], str], make: Callable[..., Any], session: AppSession, asked: Any
+) -> None:
+    async def made() -> None:
+        if connected(session.id) is session:  # or its browser has gone
+            await make(session, asked)
+
+    if not await turns.wait(whose(session.id), made):
+        answer = find("ForwardMsg")()
+        answer.backend_operation_response.request_id = asked.request_id
+        answer.backend_operation_response.error_msg = "Too many downloads wait"
+        session._enqueue_forward_msg(answer)
+
+
+def _without_stack(record: LogRecord) -> bool:
+    """Of a download that is not there, or that is refused, a browser may ask for a stack all day: a line is enough."""
+    error = record.exc_info[1] if record.exc_info else None
+    if error is not None and isinstance(error.__cause__, CoreError | None):
+        record.exc_info = None
+    return True
+
+
 def watch_websockets() -> None:
     """From now on a handshake that websockets cannot read has its answer; uvicorn looks at other errors alone.
 
@@ -191,7 +239,7 @@ def _go_on(own: Callable[..., None], protocol: Any, *given: Any) -> None:
     own(protocol, *given)
 
 
-def _replace(kind: type, name: str, by: Callable[..., None]) -> None:
+def _replace(kind: type, name: str, by: Callable[..., object]) -> None:
     """Once: instead of a method `by` is called, which has the method as its first argument."""
     own = getattr(kind, name, None)
     if own is not None and not hasattr(own, "__wrapped__"):

@@ -17,6 +17,7 @@ from pages.parts.view import view
 from pages.parts.widgets import chart, columns, heading, page_link, page_of, pager, said, show_html, small_print
 
 SHOWN = 6  # histograms
+UNASKED = 3  # of those, where nothing is known of growth and nobody chose a broker
 ROWS = 40
 OF_BROKERS = ("address", "lines", "distinct", "share", "segments", "growth", "span", "max_offset")
 OF_TOPICS = ("topic", "queue_id", "messages", "bytes", "last", "places", "tag")
@@ -82,7 +83,8 @@ if page:
     show_html(html.rows(page, colours, shown, run.name, within, span))
 pager(sought, "brokers_page", ROWS)
 clicked = {}
-for row in (some if len(brokers) > 1 else brokers).head(SHOWN).to_dict("records"):
+pictured = brokers.head(UNASKED) if not (len(some) or dated) or len(brokers) == 1 else some
+for row in pictured.head(SHOWN).to_dict("records"):
     address = row["address"]
     mine, bins = cache.broker(run, address) if found is None else found.of(address)
     title = broker_rows.titled(address, row["name"])
@@ -98,7 +100,8 @@ for row in (some if len(brokers) > 1 else brokers).head(SHOWN).to_dict("records"
         clicked[piece.key] = st.container()
 logs.last_clicked(clicked, run, shown)
 scale = words("brokers.one_scale") if sum(bool(row.strip) for row in page) > 1 else ""
-small_print([scale, words("brokers.click") if len(brokers) == 1 or len(some) else words("brokers.choose")])
+choose = words("brokers.choose") if len(brokers) > 1 and not len(some) else ""
+small_print([scale, words("brokers.click") if len(pictured) else "", choose])
 
 if dated:
     st.header(words("brokers.growth"), anchor=False)

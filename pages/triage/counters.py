@@ -59,7 +59,8 @@ at_once = "" if in_range or wanted else finding_texts.at_once(cache.frame(run, "
 said(at_once or sentence, sentence if at_once else "")
 
 # chart
-left, right = st.container(key="counter-and-rank").columns([5, 2], gap="large")
+both = st.container(key="counter-and-rank")
+left, right = both.columns([5, 2], gap="large") if len(processes) > 1 else (both, None)
 drawn = None
 with left:
     if points.drawn.empty:
@@ -77,11 +78,12 @@ with left:
         state = chart(figure, alt, lambda: points.inside, f"counter-{place}", select=points.dated, brush=brush)
         if marked := line_filter.last_clicked(state):
             lines.clicked(run, shown, marked)
-with right:
+if right is not None:
     count = cache.rows(run, "processes") if found is None else found.count
     if wanted.host in set(processes["host"]):  # those of other hosts are not in the list
         count = 0
-    ranking.ranking_list(run, processes, place, max(count, len(processes)), in_range, shown)
+    with right:
+        ranking.ranking_list(run, processes, place, max(count, len(processes)), in_range, shown)
 
 if drawn is not None and drawn.gaps:
     st.header(words("counters.gaps"), anchor=False)

@@ -85,7 +85,8 @@ with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
     sort = "ids"
     if found is None:
         text = lambda name: words(f"sort.{name}")  # noqa: E731
-        sort = filters.one_of(st.selectbox, "sort", SORTS, words("sort"), text, width=220)
+        if cache.rows(run, "processes") > 1:
+            sort = filters.one_of(st.selectbox, "sort", SORTS, words("sort"), text, width=220)
         rows = cache.where(run, "processes", host=chosen) if chosen else cache.first(run, sort)
     else:
         rows = found.processes[found.processes["host"].isin(chosen)] if chosen else found.processes

@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, expect
 from idcore import __version__
 from tests.browser.harness import ROOT, Console, console, visit
 from tests.remoting.fake_queues import Queues
+from tests.scan.packing import PACKERS
 
 ID = "AC1100010000251A69D763F93CF40804"
 SMALL = ("lz4", "shtab", "tzdata", "zstandard")  # what the package needs in any case
@@ -101,6 +102,20 @@ def test_decode_and_make_need_no_other_package(installed: Path, tmp_path: Path) 
     assert told.returncode == 0 and '"host": "172.17.0.1"' in told.stdout and not told.stderr
     assert bare(installed, tmp_path, "--version").stdout == f"rocketmq-ids {__version__}\n"
     assert len(bare(installed, tmp_path, "make", "ids", "--count", "3").stdout.split()) == 3
+
+
+@pytest.mark.parametrize("packing", ["gz", "bz2", "xz", "zst"])
+def test_a_packed_file_is_decoded_or_the_extra_is_named(packing: str, installed: Path, tmp_path: Path) -> None:
+    """Python itself unpacks most of them."""
+    text = f"2026-11-20 10:00:00 msgId={ID}\n" * 9
+    (tmp_path / "a.log").write_text(text)
+    (tmp_path / "packed").write_bytes(PACKERS[packing](text.encode()))
+    plain, told = (bare(installed, tmp_path, "decode", name) for name in ("a.log", "packed"))
+    assert plain.returncode == 0 and len(plain.stdout.splitlines()) == 9
+    if packing == "zst":
+        assert told.returncode == 2 and "rocketmq-ids[scan]" in told.stderr and "Traceback" not in told.stderr
+    else:
+        assert (told.returncode, told.stdout, told.stderr) == (0, plain.stdout, plain.stderr)
 
 
 @pytest.mark.parametrize("python", pythons(), ids=lambda path: Path(path).parent.parent.name)

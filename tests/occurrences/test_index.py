@@ -351,7 +351,9 @@ def test_a_file_that_is_not_permitted_any_more_is_not_opened(tmp_path: Path) -> 
     def never(_: str) -> None:
         raise CoreError("EACCES")
 
-    assert all(one.problem is not None and one.problem.code == "EACCES" for one in index.page(np.arange(9), never))
+    found = index.page(np.arange(9), never)
+    assert all(one.problem is not None and one.problem.code == "EACCES" for one in found)
+    assert all(one.problem is not None and one.problem.__traceback__ is None for one in found), "it holds what was read"
 
 
 def test_another_version_is_not_an_index(tmp_path: Path) -> None:

@@ -101,6 +101,15 @@ def test_a_broker_is_called_by_its_name_where_the_lines_have_one(scanned: Any, o
     assert f'broker-a_1</a><span class="mq-under">{BROKER}</span>' in wall
 
 
+def test_offsets_without_times_are_drawn_unasked(scanned: Any, open_page: Open) -> None:
+    """Nothing is known of growth, and the page would have no picture."""
+    run = scanned(
+        [f"offsetMsgId={offset(0x0A000000 + broker, 10911, 900 * n)}" for n in range(9) for broker in range(5)]
+    )
+    assert charts_of(open_page("brokers", run=run)) == [f"log-10.0.0.{broker}:10911" for broker in range(3)]
+    assert charts_of(open_page("brokers", run=run, broker="10.0.0.4:10911")) == ["log-10.0.0.4:10911"]
+
+
 def test_the_chinese_page_says_it_in_chinese(scanned: Any, open_page: Open) -> None:
     assert "49 秒增长 205 MiB：4.2 MiB/秒" in shown(open_page("brokers", run=scanned(minute_of_log()), lang="zh"))
 

@@ -44,6 +44,20 @@ def test_a_name_that_the_scan_has_is_not_called_unknown(open_page: Open, run: st
     assert not [info.value for info in open_page("counters", run=run).info if "no process" in info.value]
 
 
+def test_one_process_is_neither_ranked_nor_sorted(tmp_path: Path, open_page: Open) -> None:
+    made = example_run.tables()
+    for table in ("hosts", "processes"):
+        made[table] = made[table].head(1)
+    folders = {count: make_run(tmp_path / "runs", f"{RUN[:-1]}{count}") for count in (1, 2)}
+    example_run.write(folders[1], made)
+    example_run.write(folders[2], example_run.tables())
+    for count, folder in folders.items():
+        counters, producers = (open_page(page, run=folder.name) for page in ("counters", "producers"))
+        assert ("mq-rank" in shown(counters)) == (count > 1) and not counters.exception
+        sorts = [box.label for box in producers.selectbox if box.label == WORDS("sort")]
+        assert bool(sorts) == (count > 1) and not producers.exception
+
+
 def two_ids_in(runs: Path, name: str = RUN) -> str:
     """A scan of two ids of one process, and of one broker."""
     folder = make_run(runs, name)

@@ -104,6 +104,29 @@ def test_a_broker_whose_log_begins_anew_is_not_said_to_have_stopped(fell: int, s
     assert view.words("brokers.lower") in cells and view.words("brokers.silent") not in cells
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_brokers_whose_logs_begin_anew_at_once_are_one_sentence(lang: str) -> None:
+    logs = LOGS | {f"10.0.1.{n}:10911": anew(40, 60) for n in range(5)}
+    brokers, segments, speeds = broker_tables(logs)
+    found = broker_rows.rows_of(brokers, segments, logs, speeds, START - timedelta(days=3))
+    view, own = reader(lang), [f"10.0.1.{n}:10911" for n in range(5)]
+    headline, _ = broker_rows.said(found, view, START)
+    at = view.second(START + timedelta(minutes=39))
+    names = view.words.first(own, broker_logs.NAMED)
+    told = view.words("brokers.said_lower_at_once", n=view.words.count("broker", 5), at=at, names=names).strip()
+    assert told in headline and headline.count(at) == 1 and own[3] not in headline
+
+
+def test_files_of_the_log_before_are_not_those_of_a_log_that_began_anew() -> None:
+    """A log at 40 GiB that begins anew at 0 has one file, and not 41."""
+    logs = LOGS | {"10.0.0.3:10911": anew(40, 60)}
+    brokers, segments, speeds = broker_tables(logs)
+    before = pd.DataFrame([{"address": "10.0.0.3:10911", "segment": f"{40 * GIB:020d}", "ids": 1}])
+    segments = pd.concat([segments, before], ignore_index=True)
+    row = broker_rows.rows_of(brokers, segments, logs, speeds, START - timedelta(days=3))[0]
+    assert row.lower_since and len(row.files) + row.older == 1
+
+
 def test_a_broker_that_stopped_after_its_log_began_anew_has_stopped_then() -> None:
     """One minute with a lower offset is no other log: it may be dated wrongly."""
     for until, silent in ((30, 29), (26, 24)):
@@ -115,7 +138,7 @@ def test_a_broker_that_stopped_after_its_log_began_anew_has_stopped_then() -> No
 
 def test_of_many_brokers_whose_offsets_fell_some_are_named() -> None:
     row, view = replace(rows()[0], lower_since=START), reader()
-    many = [replace(row, address=f"10.0.0.{n}:10911") for n in range(1, 6)]
+    many = [replace(row, address=f"10.0.0.{n}:10911", lower_since=START + n * timedelta(minutes=1)) for n in range(5)]
     headline, aside = broker_rows.said(many, view, START)
     assert headline.count("lower than before") == 3 and "2 brokers more" in headline and not aside
 

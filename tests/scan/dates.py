@@ -180,7 +180,9 @@ def vote(line: bytes, one: Uniq, zone: tzinfo, now: datetime) -> Vote | None:
         if said is not None and said > last and not is_near(said, found):
             return None
         is_apart = born is not None and born - found.start - found.elapsed > 28 * HOUR
-        return found._replace(kind=ASSUMED) if is_apart and one.layout != "uniq_v4_le" else found
+        later = month_start(after(label(found.start, one.layout)[0]), zone) + found.elapsed
+        is_ahead = said is not None and later - said <= 72 * HOUR
+        return found._replace(kind=ASSUMED) if (is_apart or is_ahead) and one.layout != "uniq_v4_le" else found
     day = datetime.fromisoformat(line[len(DAY_MARK) :].decode())
     for year in range(now.year + 1, 2009, -1):
         try:

@@ -192,6 +192,22 @@ def stamped(seed: int, lines: int = 60) -> Log:
     return Log(f"stamped {seed}", joined(made))
 
 
+def of_wrong_clocks(seed: int, processes: int = 40) -> Log:
+    """Processes whose clocks are hours or days off from those of who writes the lines, also over month ends."""
+    r = random.Random(seed)
+    lines = []
+    for pid in range(1, processes + 1):
+        begun = datetime(2026, r.choice((1, 2)), r.choice((1, 2, 12, 27, 28)), r.randrange(24), tzinfo=UTC)
+        off = timedelta(hours=r.choice((-80, -24, 13.9, 14.1, 24, 71.9, 72.1, r.uniform(-100, 100))))
+        style = r.choice(("%Y-%m-%d %H:%M:%S,000 got", "%Y-%m-%dT%H:%M:%SZ", "%d/%b/%Y:%H:%M:%S"))
+        for number in range(r.randrange(1, 5)):
+            sent = begun + timedelta(seconds=r.randrange(4_000))
+            one = uniq(0x0A000000 + pid, pid, JAVA, elapsed_in(sent, 0), number)
+            lines.append(f"{sent - off:{style}} msgId={one}")
+    r.shuffle(lines)
+    return Log(f"of wrong clocks {seed}", ("\n".join(lines) + "\n").encode())
+
+
 def over_month_ends(seed: int, processes: int = 60) -> Log:
     """Processes of which lines date the end of a month only: other IDs are of its beginning, or of the morning after,
     with counters that go on from either side, or from none."""

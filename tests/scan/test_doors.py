@@ -26,7 +26,7 @@ from tests.ids.real_clients import at, received_line, rows, sent_line
 from tests.ids.test_line_moments import INSTANT, STYLES
 from tests.scan.comparing import Row
 from tests.scan.logs import AT as LAST
-from tests.scan.logs_of_dates import over_month_ends
+from tests.scan.logs_of_dates import of_wrong_clocks, over_month_ends
 from tests.scan.logs_of_lists import lists
 from tests.scan.logs_of_records import records
 
@@ -124,6 +124,7 @@ def real_clients() -> dict[str, tuple[str, datetime]]:
 LOGS = {
     **real_clients(),
     **{log.name: (log.data.decode(), LAST) for log in map(over_month_ends, range(3, 6))},
+    **{log.name: (log.data.decode(), LAST) for log in map(of_wrong_clocks, range(10, 13))},
     "the example": (example.log(), example.now()),
     "real producers and consumers": (gzip.decompress(REAL.read_bytes()).decode(), AT),
     **{f"in order, {log.name}": (log.data.decode(), LAST) for log in (records(seed, days=0) for seed in range(20, 24))},
@@ -192,6 +193,28 @@ def test_decode_and_scan_say_the_same_at_the_edges_of_the_calendar(name: str, on
     clock = Clock(datetime.fromisoformat(now), parse_zone(zone), "given")
     found = decoded(text, clock)
     assert [row["sent_at"] for row in found] == times
+    assert by_decode(found) == by_scan(on_disk(text.encode()), clock)
+
+
+@pytest.mark.parametrize(
+    ("hours", "month", "source"),
+    [
+        (13, "2026-11", "line"),
+        (15, "2026-10", "assumed"),
+        (71, "2026-10", "assumed"),
+        (73, "2026-10", "line"),
+        (-30, "2026-11", "line"),
+    ],
+)
+@pytest.mark.parametrize("line", ["2026-11-10 10:00:00,000 got msgId={}", "2026-11-10T02:00:00Z got msgId={}"])
+def test_an_id_days_later_than_its_line_has_no_certain_month(
+    hours: int, month: str, source: str, line: str, on_disk: Callable[..., str]
+) -> None:
+    """The month before is weeks earlier than the line: a clock that is ahead is as likely."""
+    text = line.format(made(10, 10 + hours, 1)) + "\n"
+    clock = Clock(datetime(2026, 11, 25, tzinfo=UTC), parse_zone("+08:00"), "given")
+    found = decoded(text, clock)
+    assert [(row["month"], row["month_source"]) for row in found] == [(month, source)]
     assert by_decode(found) == by_scan(on_disk(text.encode()), clock)
 
 

@@ -43,6 +43,23 @@ def archive(folder: Path, added: str = "") -> Path:
     return path
 
 
+TYPES = """
+from idcore.kernels import merge
+from idcore.scan import warm
+warm.{}()
+print(merge.merge_processes.signatures)
+"""
+
+
+def test_a_second_process_compiles_tables_for_the_types_of_the_first() -> None:
+    """Of other types it would take a core for nothing."""
+    one, other = (
+        subprocess.run([sys.executable, "-c", TYPES.format(name)], capture_output=True, text=True, check=True).stdout
+        for name in ("warm_tables", "warm")
+    )
+    assert one == other and "array(int64" in one
+
+
 @pytest.mark.long
 def test_two_archives_of_the_same_sources_share_their_compiled_kernels(tmp_path: Path) -> None:
     cache = tmp_path / "cache"

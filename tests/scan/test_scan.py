@@ -23,7 +23,7 @@ from idcore.sources.windows import Windows
 from tests.scan import logs, twin
 from tests.scan.comparing import differences, same
 from tests.scan.logs import AT, JAVA, Log, everything, uniq
-from tests.scan.logs_of_dates import dated, elapsed_in, over_month_ends, stamped
+from tests.scan.logs_of_dates import dated, elapsed_in, of_wrong_clocks, over_month_ends, stamped
 from tests.scan.logs_of_lists import lists
 from tests.scan.logs_of_pairs import copied
 from tests.scan.logs_of_records import records
@@ -80,6 +80,14 @@ def test_times_of_other_styles_equal_the_twin(first: int, on_disk: Write) -> Non
         for zone in (SHANGHAI, UTC):
             path = on_disk(log.data)
             assert differences(scan(path, zone=zone), expect(path, log.data, zone)) == [], (log.name, zone)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ids_of_wrong_clocks_equal_the_twin(seed: int, on_disk: Write) -> None:
+    log = of_wrong_clocks(seed)
+    for zone in (SHANGHAI, UTC):
+        path = on_disk(log.data)
+        assert differences(scan(path, zone=zone), expect(path, log.data, zone)) == [], zone
 
 
 # Styles of most logs, and whether Python is asked where no ID proves them.

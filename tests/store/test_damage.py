@@ -87,6 +87,7 @@ def test_rubbish_in_the_middle_is_skipped_and_named(copy: Path, real_records: li
     (skipped,) = [step for step in steps if isinstance(step, Skipped)]
     assert (skipped.offset, skipped.end, skipped.zeros) == (first.offset, last.end, False)
     assert skipped.field == "magic"
+    assert skipped.problem.__traceback__ is None, "it holds the bytes that were read"
     assert sum(isinstance(step, Stored) for step in steps) == 4_541
     for stored in (first, last):
         found = look(copy, stored.offset)

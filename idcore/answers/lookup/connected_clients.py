@@ -106,7 +106,7 @@ class LiveClients:
                 old += [ConsumerConnections(group) for group in consumers]
                 return member.registered, [None, *self._cluster.ask_all(member, old)]
             except RemotingError as problem:
-                return problem
+                return problem.without_stack()
 
         with ThreadPoolExecutor(min(_AT_ONCE, len(brokers)) or 1, "who") as pool:
             of_broker = dict(zip(brokers, pool.map(of, brokers), strict=True))

@@ -158,7 +158,7 @@ class ListedQueue(Generic[Q]):
             self.first, self.end = low, high
             self.waiting = self._slice(low, high, way.newest_first)
         except CoreError as problem:
-            self.problem = problem
+            self.problem = problem.without_stack()
 
     def _slice(self, low: int, high: int, newest_first: bool) -> list[Place]:
         """The next places, those that come first at the end."""
@@ -190,7 +190,7 @@ class ListedQueue(Generic[Q]):
             try:
                 self.waiting = self._slice(low, high, newest_first)
             except CoreError as problem:
-                self.problem = problem
+                self.problem = problem.without_stack()
 
     def see(self, place: Place, newest_first: bool) -> None:
         """A place is part of the list, so everything before it in the list's order was read."""

@@ -97,7 +97,7 @@ class Notes:
         else:
             code = "no_answer" if isinstance(problem, Unreachable) else "error_answer"
         if len(self.failed) < _MOST_OF_A_KIND and problem not in self.failed:
-            self.failed.append(problem)
+            self.failed.append(problem.without_stack())
             self.add(code, problem=problem.coded())
 
     @property

@@ -6,7 +6,6 @@ when a door (a page, the command line, a report) shows it. `docs/adr/0020-messag
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -15,6 +14,7 @@ from string import Formatter
 from typing import Any, Protocol
 
 from idcore.base import safe_text
+from idcore.base.lazy_pattern import lazy_pattern
 
 ENGLISH = "en"
 # Values that errors, tables and JSON hold as one text because they are several; a sentence joins them as its language
@@ -251,8 +251,8 @@ _PLAIN = frozenset({str, int, float})
 
 # Chinese has a space next to Latin letters and digits only: none between two of its signs.
 _WIDE = "\u3000-\u303f\u3400-\u9fff\uff00-\uffef"
-_STRAY = re.compile(rf" (?<=[*{_WIDE}] )(?=[*{_WIDE}])")  # or two stars of bold words: seldom
-_ENDS_WIDE, _BEGINS_WIDE = re.compile(rf"[{_WIDE}]\*{{0,2}}\Z"), re.compile(rf"\*{{0,2}}[{_WIDE}]")
+_STRAY = lazy_pattern(rf" (?<=[*{_WIDE}] )(?=[*{_WIDE}])")  # or two stars of bold words: seldom
+_ENDS_WIDE, _BEGINS_WIDE = lazy_pattern(rf"[{_WIDE}]\*{{0,2}}\Z"), lazy_pattern(rf"\*{{0,2}}[{_WIDE}]")
 
 
 def _without_stray_spaces(template: str, values: Mapping[str, Any]) -> str:

@@ -106,7 +106,7 @@ def rows_of(
         address = broker["address"]
         log, speed = logs.get(address), speeds.get(address)
         end = _End() if log is None or last is None else _ended(log, int(broker["ids"]), last)
-        files, older, gone = _files(seen[address], broker_logs.kept_from(log, cut), log, cut)
+        files, older, gone = _files(_of_last_log(seen[address], end), broker_logs.kept_from(log, cut), log, cut)
         written, full = int(broker["max_offset"] if end.newest is None else end.newest) % size, None
         if log is not None and speed is not None and speed.rate > 0 and not (end.silent or end.lower):
             full = _later(log.last, (size - written) / speed.rate)
@@ -210,6 +210,14 @@ def _strips(logs: Mapping[str, growth.Log], within: TimeRange) -> dict[str, tupl
         address: tuple(Step(place(first), place(until), speed / top) for first, until, speed in own)
         for address, own in speeds.items()
     }
+
+
+def _of_last_log(segments: pd.DataFrame, end: _End) -> pd.DataFrame:
+    """Without the files of the log before, where a log began anew."""
+    if end.lower is None or end.newest is None:
+        return segments
+    own = segments[segments["segment"].astype("int64") <= end.newest]
+    return own if len(own) else segments
 
 
 def _files(
@@ -318,13 +326,24 @@ def _lower(rows: Sequence[BrokerRow]) -> list[BrokerRow]:
 
 
 def _trouble_text(rows: Sequence[BrokerRow], reader: Reader, assumed: str, titles: _Titles) -> str:
-    """Who is silent, and whose offsets are lower than before, each with its moment; of many the first."""
+    """Who is silent, and whose offsets are lower than before, by the moment since when; of many the first."""
     words, text = reader.words, ""
     lower = [(row, row.lower_since) for row in _lower(rows)]
     for code, some in (("silent", [(row, row.silent_since) for row in _silent(rows)]), ("lower", lower)):
-        for row, since in some[: broker_logs.NAMED]:
-            text += words(f"brokers.said_{code}", address=titles.of(row), at=reader.second(since) + assumed)
-        if (more := len(some) - broker_logs.NAMED) > 0:
+        together: dict[str, list[BrokerRow]] = {}
+        for row, since in some:
+            together.setdefault(reader.second(since) + assumed, []).append(row)
+        more = len(some)
+        for at, those in list(together.items())[: broker_logs.NAMED]:
+            names = [titles.of(row) for row in those[: broker_logs.NAMED]]
+            names += [row.title for row in those[broker_logs.NAMED :]]  # counted, not named
+            n, key = words.count("broker", len(those)), f"brokers.said_{code}"
+            if len(those) > 1:
+                text += words(f"{key}_at_once", n=n, at=at, names=words.first(names, broker_logs.NAMED))
+            else:
+                text += words(key, address=names[0], at=at)
+            more -= len(those)
+        if more:
             text += words(f"brokers.said_{code}_more", n=words.count("broker", more))
     return text + words("brokers.lower_why") if lower else text
 

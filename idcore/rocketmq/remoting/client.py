@@ -162,7 +162,7 @@ def _result(request: Request[T], frame: Frame, address: Address) -> T | Remoting
     try:
         return request.result(frame, str(address))
     except RemotingError as problem:
-        return problem
+        return problem.without_stack()
 
 
 class _Connection:

@@ -73,7 +73,7 @@ class Cluster:
         """Questions to the first name server that answers, the last one that did being asked first."""
         since, lost = self._lost
         if lost is not None and self._monotonic() - since < _DOWN_SECONDS:
-            raise lost
+            raise lost.without_stack()
         servers = self.profile.name_servers
         failures = []
         for step in range(len(servers)):
@@ -81,7 +81,7 @@ class Cluster:
             try:
                 addresses = servers[place].resolve()
             except Unreachable as problem:
-                failures.append(problem)
+                failures.append(problem.without_stack())
                 continue
             self._servers |= frozenset(addresses)
             if servers[place].is_name:
@@ -90,13 +90,13 @@ class Cluster:
                 try:
                     answers = self._client.ask_all(address, requests)
                 except Unreachable as problem:
-                    failures.append(problem)
+                    failures.append(problem.without_stack())
                     continue
                 self._good = place
                 return answers
         lost = Unreachable("no_name_server", {"cluster": self.name, "why": failures, "address": ""})
         self._lost = self._monotonic(), lost
-        raise lost
+        raise lost.without_stack()
 
     def topology(self, older_than: float = _FRESH_SECONDS) -> Topology:
         """Who belongs to the cluster. An error where that cannot be read: without a topology nobody is dialled."""
@@ -156,7 +156,7 @@ class Cluster:
         for address in member.dial:
             since, problem = self._down.get(address, (-_DOWN_SECONDS, None))
             if problem is not None and self._monotonic() - since < _DOWN_SECONDS:
-                failed = problem
+                failed = problem.without_stack()
                 continue
             begun = self._monotonic()
             if address not in self._heard and self._waited(begun) > _MOST_WAITED:
@@ -166,7 +166,7 @@ class Cluster:
                 answers = self._client.ask_all(address, requests)
             except Unreachable as problem:
                 failed, now = problem, self._monotonic()
-                self._down[address] = now, problem
+                self._down[address] = now, problem.without_stack()
                 self._waits.append((now, now - begun))
                 self._heard.discard(address)
             else:
@@ -215,7 +215,7 @@ class Cluster:
             try:
                 return member, self.ask_all(member, requests)
             except Unreachable as problem:
-                failures.append(problem)
+                failures.append(problem.without_stack())
         if len(failures) == 1:
             raise failures[0]
         raise Unreachable.at(members[0].broker, failures)

@@ -75,7 +75,7 @@ class Topology:
                 mapped[source] = resolving.addresses(target)
                 names |= dict.fromkeys(mapped[source], target.host) if target.is_name else {}
             except Unreachable as problem:
-                unresolved.append(problem)
+                unresolved.append(problem.without_stack())
         members = []
         for broker in brokers:
             for number, registered in sorted(broker.addresses.items())[:_MOST_REPLICAS]:
@@ -84,7 +84,7 @@ class Topology:
                     known_as = resolving.addresses(endpoint)
                     names |= dict.fromkeys(known_as, endpoint.host) if endpoint.is_name else {}
                 except (ProfileError, Unreachable) as problem:
-                    unresolved.append(refuse("broker_address", broker=broker.name, problem=problem))
+                    unresolved.append(refuse("broker_address", broker=broker.name, problem=problem.without_stack()))
                     continue
                 dial = tuple(dict.fromkeys(way for each in known_as for way in mapped.get(each, (each,))))
                 members.append(Member(broker.name, number, broker.cluster, registered, known_as, dial))

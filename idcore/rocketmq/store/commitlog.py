@@ -315,7 +315,7 @@ class CommitLog:
         try:
             record = decode_record(raw)
         except CoreError as problem:
-            return problem
+            return problem.without_stack()
         stored_offset = record.physical_offset
         return CoreError("misplaced", {"offset": stored_offset}, "physical_offset", 28)
 
@@ -349,7 +349,7 @@ class CommitLog:
                 if record.physical_offset != at:
                     problem = self._problem(file, at)
             except CoreError as error:
-                problem = error
+                problem = error.without_stack()
             if problem is None:
                 yield Stored(at, record, file.name)
                 at += record.size

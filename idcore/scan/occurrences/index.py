@@ -544,7 +544,7 @@ class Index:
         try:
             raw = read(source, self.folder, begin + first, begin + min(size, first + LONGEST_LINE), allowed)
         except CoreError as error:
-            return replace(occurrence, problem=error)
+            return replace(occurrence, problem=error.without_stack())
         inside = at - first
         text = text_of_line(raw)
         shown = raw[inside : inside + int(key["digits"])].decode("ascii", "replace")

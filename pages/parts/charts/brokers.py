@@ -72,7 +72,7 @@ def log(
     low, high = int(segments["min_offset"].min()), int(segments["max_offset"].max())
     close = (high - low) / GIB < SLIVER * (right - left)
     rows = 1 if high == low else 2
-    sheet = paper(palette, {1: 66, 2: 216 if close else 190}[rows], top=4)
+    sheet = paper(palette, {1: 66, 2: 216 if close else 190}[rows], top=4, right=36)  # half of `9,999 GiB`
     heights, spacing = (0.24, 0.76) if rows == 2 else (1.0,), 0.22 if close else 0.05
     figure = two_rows(sheet, heights, spacing, shared=not close)
     _strip(figure, strip, left, right, view, colour)
