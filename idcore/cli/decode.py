@@ -202,7 +202,7 @@ def _rows(
                 for token in find(refused.kept(_as_it_comes(held))):
                     verdict = known.settle(_verdict(token, case))
                     refused.see(verdict, token)
-                    yield describe(verdict, token, clock, seeds, said.of(token.line, token.text))
+                    yield describe(verdict, token, clock, seeds, said.of(token.line, token.text, token.column))
                 held.close()
                 held = None
             continue

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from html import unescape
 from itertools import pairwise
 from string import hexdigits
 from typing import NamedTuple
@@ -27,8 +28,10 @@ from idcore.ids.delivery_words import (
     clause_of,
     is_listener,
     phrase_of,
+    says_two,
     transaction_of,
     tries_of,
+    unescaped,
     word_of,
 )
 from idcore.ids.find import find
@@ -51,28 +54,38 @@ _MOST_LINES = 80  # of one record
 # Between two messages of a line: signs that part them, and those that may part fields too.
 _STRONG, _WEAK = ";；。|}\t\n", ",，、"
 _NEXT_OBJECT = lazy_pattern(r"\}\s{0,20},\s{0,20}\{")
+_ENTITY = lazy_pattern(r"&(?:quot|apos|lt|gt|amp|#(?:x27|39|34));")
 _QUOTES = lazy_pattern(r'\\{0,16}"')
-_JSON_SIGNS = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
+_JSON_SIGNS = lazy_pattern(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]]')  # a string without its end is one to the end
+# Lines of a log in one line: strings of a list, as JSON and Python have them, and lines that are escaped in a string.
+_STRINGS = lazy_pattern(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)')
+_PYTHON_STRINGS = lazy_pattern(r"""'(?:[^'\\]|\\.)*+(?:'|\\?\Z)|"(?:[^"\\]|\\.)*+(?:\"|\\?\Z)""")
+_NEXT_LINE = lazy_pattern(
+    r"(?:\\{1,8}n|<br ?/?>)(?=[\[(\" ]{0,3}(?:[A-Z]{4,5}\]?[ \t]{1,3}\[?)?"
+    r"(?:(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]\d|\d\d:\d\d:\d\d[.,]\d{3}\b))"
+)
 _NEAR = 200  # characters around an id in which a word of an application counts
+_FAR = 4 * _NEAR  # the same with the signs that escape them
 
-_IS = r"""\\?["']?\s{0,24}[=:]\s{0,24}\\?["']?"""
+_IS = r"""[\\"']{0,8}\s{0,24}[=:]\s{0,24}[\\"']{0,8}"""
 
 
 # `name=value`, `"name": "value"`, `Name: value` (mqadmin has names of two words), in one pass: each name is a question.
 _PAIR = lazy_pattern(
     r"""(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]{1,40}(?: [A-Z][A-Za-z]{1,20})?)"""
     r"""[\\"']{0,2}\s{0,24}[=:]\s{0,24}[\\"'\[]{0,3}"""
-    r"""([^\s,;=\]\[(){}"'\\]{1,255}+)(?!=)"""
+    r"""([^\s,;=\]\[(){}<"'\\]{1,255}+)(?!=)"""
 )
 _NULLS = ("null", "None")
 _SPRING = lazy_pattern(r"\Arocket(?:mq)?_(?:mq_)?", re.IGNORECASE)  # headers of Spring messages
 # The same as the Go client of 5.x and the C++ client print them.
 _OTHER_FIELDS = (
-    ("topic", "topic:{", lazy_pattern(r"\btopic:\{[^{}]{0,200}?name:\s{0,2}\"([^\"]{1,255})\"")),
-    ("group", "group:{", lazy_pattern(r"\bgroup:\{[^{}]{0,200}?name:\s{0,2}\"([^\"]{1,255})\"")),
+    ("topic", "topic:{", lazy_pattern(r"\btopic:\{[^{}]{0,200}?name:\s{0,2}[\\\"]{1,8}([^\\\"]{1,255})[\\\"]")),
+    ("group", "group:{", lazy_pattern(r"\bgroup:\{[^{}]{0,200}?name:\s{0,2}[\\\"]{1,8}([^\\\"]{1,255})[\\\"]")),
     ("topic", "Topic[", lazy_pattern(r"\bTopic\[([^\]]{1,255})\]")),
     ("topic", "主题", lazy_pattern(r"主题\s?[=:：]\s?([^\s,，;；]{1,255})")),
-    ("group", "组", lazy_pattern(r"(?:消费者?|订阅)组\s?[=:：]\s?([^\s,，;；]{1,255})")),
+    ("group", "组", lazy_pattern(r"(?:消费者?|订阅)组(?: ?ID|名称)?\s?[=:：]\s?([^\s,，;；]{1,255})")),
+    ("deliveryattempt", "投递次数", lazy_pattern(r"(?<!最大)(?<!最多)投递次数\s?[=:：]?\s?(\d{1,6})(?!\d)")),
     ("reconsumetimes", "RetryTimes[", lazy_pattern(r"RetryTimes\[(\d{1,6})\]")),
 )
 _LOCAL = r"[=:]\s{1,24}(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})"
@@ -115,7 +128,8 @@ _KNOWN = (
     r"|born ?timestamp|store ?timestamp|born ?host|store ?host|sys(?:tem)? ?flag|properties|message ?(?:body ?path|id)"
     r"|broker ?name|store ?size|send ?status|body ?crc|delivery ?attempt|toString\(\)|consumer ?group"
     r"|consumed? ?(?:time(?:stamp)?|at)|消费时间|retry ?(?:times|count)"
-    r"|消息 ?(?:id|编号)|主题|消费者?组|订阅组|重试次数|重新消费次数"
+    r"|消息 ?(?:id|编号)|主题|(?:消费者?|订阅)组(?: ?id|名称)?|重试次数|重新消费次数"
+    r"|投递(?:次数|状态|时间)|消费(?:状态|结果)"
 )
 _FIELD_LINE = lazy_pattern(rf"""(?i)\s{{0,60}}["']?({_KNOWN})["']?\s{{0,24}}[=:：]""")
 # An alarm: a heading that says how a delivery ended, and fields of any name below it.
@@ -146,9 +160,14 @@ _CONTEXT = lazy_pattern(
     rf"(?:{_CUT}{_PART}{_CUT}\d{{1,3}}{_CUT}\d{{13}}{_CUT}(?P<group>{_PART}))?)"
 )
 # Such a topic without a name in front: in a cell of a table, and as a broker writes that it stores a dead letter.
+_DEAD = lazy_pattern(r"已(?:经)?(?:被)?(?:进入|转入|投递[到至]|发送[到至]|成为)死信|已死信")  # as consoles say it
 _COPY_CELL = lazy_pattern(r"(?:\A|[\t,>]|\| ?|to DLQ )(\"?)(%(?:RETRY|DLQ)%[\w%.+-]{1,255})\1(?=\Z| ?\||[\t,<])")
-# Marks of a quoted mail or a comment in front of a line.
-_MARGIN = lazy_pattern(r"[ \t]{0,8}(?:(?:>|\*|//|#)[ \t]){1,3}")
+# In front of a line: marks of a quoted mail or a comment; what kubectl, docker compose and grep put there.
+_MARGIN = lazy_pattern(
+    r"[ \t]{0,8}(?:(?:>|\*|//|#)[ \t]){1,3}|\[pod/[\w./-]{1,200}\] "
+    r"|[\w.-]{1,60}+(?:(?<=[-_]\d)|(?<=[-_]\d\d)) {1,40}\| (?! {0,40}[A-Z_]{4,40} {0,40}(?:\||\Z))"
+    r"|[\w./-]{1,200}+(?:(?<=[A-Za-z])|(?<=\.\d)):\d{1,7}:"
+)
 _OPENING = ("[", "{", " ", "\t")
 _DIGITS = lazy_pattern(rf"[0-9A-Fa-f]{{{ID_DIGITS[0]}}}")
 # A line that a terminal cut behind an id, as `idcore.ids.broken_lines` puts such a break, and how it goes on.
@@ -196,6 +215,7 @@ class Delivery:
     form: int = 0  # of its line without figures: one statement of a program prints lines of one form
     begin: int = 0  # the first and the last line of the record
     end: int = 0
+    column: int = 0  # where the ID is, of a line that holds several lines of a log
 
     @property
     def says_much(self) -> bool:
@@ -242,11 +262,13 @@ class DeliveryReader:
         if not text and not self._record and not self._tracks.in_table and not self._is_read_again:
             self._before = number, text  # of a text of empty lines nothing more is asked
             return
-        if (margin := _MARGIN.match(text)) is not None:
+        if not text[:1].isdigit() and (margin := _MARGIN.match(text)) is not None:  # most lines begin with a date
             text = text[margin.end() :]
         if len(text) > _LONGEST:
             yield from self.end()
             return
+        if "&" in text and _ENTITY.search(text) is not None:
+            text = unescape(text)
         tracks = self._tracks.of(text) if self._tracks.in_table or may_be_track(text) else None
         if tracks:
             yield from self.end()
@@ -390,7 +412,9 @@ class DeliveryReader:
             if begin != end:  # a time in a field is not that of the line
                 opened = prefix_time(text[: starts[1][0]])
                 tokens = [replace(token, prefix_time=opened) for token in tokens]
-            deliveries = [replace(one, begin=begin, end=end) for one in _of_tokens(text, tokens, starts)]
+            parts = _lines_in(text, tokens) if begin == end and len(tokens) > 1 else []
+            found = _of_lines(text, tokens, parts, begin) if parts else _of_tokens(text, tokens, starts)
+            deliveries = [replace(one, begin=begin, end=end) for one in found]
             self._last, self._passed = tuple(dict.fromkeys(one.msg_id for one in deliveries)), ""
             yield from deliveries
         elif (recall := _recall(text)) is not None:
@@ -425,7 +449,7 @@ class DeliveryText:
         self._most, self._go_on = most, go_on
         self._reader, self._rest, self._number = DeliveryReader(), "", 0
         self._left = broken_lines.MOST
-        self._places: dict[tuple[int, str], Delivery] = {}
+        self._places: dict[tuple[int, str], list[Delivery]] = {}
 
     def feed(self, piece: str) -> None:
         """Takes in a piece, cut anywhere."""
@@ -452,11 +476,13 @@ class DeliveryText:
             self.found.append(claim)
             for line in range(claim.begin, claim.end + 1):
                 for text in filter(None, (claim.msg_id, claim.offset_id)):
-                    self._places.setdefault((line, text), claim)
+                    self._places.setdefault((line, text), []).append(claim)
 
-    def of(self, line: int, text: str) -> Delivery | None:
-        """What the line, or its record, says of an id in it."""
-        return self._places.get((line, text))
+    def of(self, line: int, text: str, column: int = 0) -> Delivery | None:
+        """What the line, or its record, says of an id in it; the lines of a log in one line by the column of the id."""
+        claims = self._places.get((line, text), [])
+        own = [one for one in claims if 0 < one.column <= column]
+        return own[-1] if own else next(iter(claims), None)
 
 
 def _starts(text: str) -> list[int]:
@@ -501,6 +527,43 @@ def _line_of(starts: Sequence[tuple[int, int]], at: int) -> int:
     return starts[max(0, bisect_right(starts, (at, 1 << 62)) - 1)][1]
 
 
+def _lines_in(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """From where to where the lines of a log are that one line holds, if several of them have IDs."""
+    cuts: set[int] = set()
+    if '"' in text or text.startswith("['"):
+        strings = _PYTHON_STRINGS if text.startswith("['") else _STRINGS
+        spans = [match.span() for match in strings.finditer(text)]
+        own = {at for token in tokens if (at := bisect_right(spans, (token.column - 1, 0)) - 1) >= 0}
+        spans = [spans[at] for at in sorted(own)]
+        if len(spans) > 1 and all(_is_text(text[begin + 1 : end - 1]) for begin, end in spans):
+            edges = _objects(text, tokens)  # each with fields beside the line
+            are_apart = len({bisect_right(edges, begin) for begin, _ in spans}) == len(spans)
+            cuts.update(edges if len(edges) > 1 and are_apart else (at for span in spans for at in span))
+    if "\\n" in text or "<br" in text:
+        cuts.update(match.start() for match in _NEXT_LINE.finditer(text))
+    if not cuts:
+        return []
+    places = [token.column - 1 for token in tokens]
+    parts = pairwise((0, *sorted(cuts), len(text)))
+    found = [(begin, end) for begin, end in parts if bisect_right(places, end - 1) > bisect_right(places, begin - 1)]
+    return found if len(found) > 1 else []
+
+
+def _is_text(string: str) -> bool:
+    """Whether a string is more than IDs and values: words with blanks between them."""
+    return len(string) > 2 * ID_DIGITS[0] - 16 and string.count(" ") > 1
+
+
+def _of_lines(text: str, tokens: Sequence[Token], parts: Sequence[tuple[int, int]], line: int) -> Iterator[Delivery]:
+    """What the lines of a log say that one line holds: each for itself."""
+    for begin, end in parts:
+        own = [token for token in tokens if begin < token.column <= end]
+        moved = [replace(token, column=token.column - begin) for token in own]
+        first = {token.text: token.column for token in reversed(own)}
+        for one in _of_tokens(text[begin:end], moved, [(0, line)]):
+            yield replace(one, column=first[one.msg_id])
+
+
 def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, int]]) -> Iterator[Delivery]:
     """One for each message that a line names: of a printed record its ids are one message."""
     edges = _starts(text)
@@ -513,6 +576,7 @@ def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, i
     deliveries: dict[tuple[str, int], Delivery] = {}
     before = _fields(head) if edges else {}
     said = phrase_of(text)
+    are_apart = said != "" and is_json and len(tokens) > 1 and says_two(text)
     for place, own in parts.items():
         begin = edges[place - 1] if place else 0
         part = text[begin : edges[place] if place < len(edges) else len(text)]
@@ -524,7 +588,8 @@ def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, i
             clauses = [_Clause(part, _fields(part), word)] * len(messages)
         for (token, offset_id), clause in zip(messages, clauses, strict=True):
             line = _line_of(starts, token.column - 1)
-            around = _Around(text, head, clause.text, token.column - 1, clause.fields, before, said, clause.word)
+            phrase = phrase_of(clause.text) if are_apart and clause.text != text else said
+            around = _Around(text, head, clause.text, token.column - 1, clause.fields, before, phrase, clause.word)
             claim = _claim(around, token, line, offset_id)
             key = (token.text, place if is_json else 0)  # an attempt that a trace shows is an object of its own
             deliveries[key] = _together(deliveries[key], claim) if key in deliveries else claim
@@ -667,7 +732,10 @@ class _Around:
         """Where the words of an application say what happened."""
         if self.word is not None and not self.is_record:
             return self.part
-        return self.head[-_NEAR:] if self.is_record else self.text[max(0, self.at - _NEAR) : self.at + _NEAR]
+        if self.is_record:
+            return unescaped(self.head[-_FAR:])[-_NEAR:]
+        front, behind = self.text[max(0, self.at - _FAR) : self.at], self.text[self.at : self.at + _FAR]
+        return unescaped(front)[-_NEAR:] + unescaped(behind)[:_NEAR]
 
 
 def _fields(text: str) -> dict[str, str]:
@@ -702,6 +770,7 @@ def _tries(around: _Around, event: str) -> int | None:
         (0, around.any("reconsumetimes")),
         (1, around.any("deliveryattempt")),
         # 5.x clients: of the delivery only where they give up or redeliver, else of an acknowledgement
+        (0, around.own("retrytimes", "retrycount") if event in EVENTS else None),  # of an application
         (1, around.own("attempt") if event == "failed" and "ttempt" in around.text else None),
     ):
         if (number := whole_number(text, 6)) is not None:
@@ -774,6 +843,9 @@ def _topics(around: _Around) -> tuple[str | None, str | None, str | None]:
         copied = cell[2]
     if copied is not None and _ends_inside(around.part, copied):
         copied = None
+    if copied is None and "死信" in around.part and _DEAD.search(around.part) is not None:
+        group = around.any("consumergroup", "group")
+        copied = group and DEAD_PREFIX + group
     waits = named if named in (*WAITING_TOPICS, HALF_TOPIC) else None
     if copied is None:
         return (named, None, None) if waits is None else (real, waits, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from idcore.base.lazy_pattern import lazy_pattern
 
@@ -59,7 +60,10 @@ _UNDONE = "".join(
     )
 )
 # Of consumers, groups, places and amounts it is no delivery that is spoken of.
-_CONSUME = f"{_UNDONE}消费(?!者|组|端|方|进度|位点|堆积|延迟|线程|队列|点位|能力|速度|不[到了上]|超时[时阈配设参])"
+_CONSUME = (
+    f"{_UNDONE}消费(?!者|组|端|方|体|验证|详情|轨迹|进度|位点|堆积|延迟|线程|队列|点位|能力|速度|不[到了上]"
+    "|超时[时阈配设参])"
+)
 _ASKED = "(?:吗|(?<![什怎])么|了没有?)"  # how a question ends without its sign
 # What would be, and what is asked, is not said: these clauses count for nothing. A blank parts Chinese fields of a log.
 _NOT_SAID = lazy_pattern(
@@ -108,6 +112,7 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
             r"\bduplicated?\b[^=:\n]{0,30}\b(?:ignor|discard|dropp)\w+|\bignor\w+ (?:\w+ )?(?:duplicat|repeat)"
             rf"|\b{_NOT_YET}(?:ignor|discard)(?:e|ed|ing|s)? {_MESSAGE}",
         ),
+        ("skipped", "幂等", "幂等(?:校验|检查|判断)?(?:命中|拦截|返回)|命中幂等"),
         ("skipped", "重复", "(?<!防止)(?<!避免)(?<!无)(?:重复消费|重复的?消息|消息重复)(?!校验|检查|次数)"),
         (
             "skipped",
@@ -150,7 +155,7 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             "failed",
             "失败|异常|出错|报错|不成功|错误|超时",
-            f"(?:{_CONSUME}[^\n成功，。,;；]{{0,10}}|(?:处理消息|消息处理)[^\n成功，。,;；]{{0,4}})"
+            f"(?:{_CONSUME}[^\n成功，。,;；]{{0,10}}|(?:处理消息|消息处理)[^\n成功，。,;；]{{0,8}})"
             f"(?:失败|异常|出错|报错|不成功|错误|超时(?![时阈配设参])){_NOT_NONE}"
             f"|(?<!事务)(?<!发送)处理(?:失败|异常|出错|报错){_LABEL}",
         ),
@@ -202,7 +207,7 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             "received",
             "消费|收到|接收",
-            f"{_CONSUME}(?!失败|异常|时间){_NOT_DONE}|{_UNDONE}(?:收到|接收)(?!者|组|端|方)",
+            f"{_CONSUME}(?!失败|异常|时间|状态|结果|次数){_NOT_DONE}|{_UNDONE}(?:收到|接收)(?!者|组|端|方)",
         ),
         (
             "received",
@@ -214,7 +219,8 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
 # An ID, which words may stand on both sides of, with the sign behind its name; and every other name with its value.
 _ID = lazy_pattern(r"[0-9a-f]{32,}")
 _SIGNS = lazy_pattern(r"[\"']?\s?[=:：]?\s?[\"'\[【(]{0,2}#[\"'\]】)]{0,2}")
-_ESCAPED = lazy_pattern(r"\\{1,2}u([4-9][0-9A-Fa-f]{3}|ff[0-9A-Fa-f]{2})")
+_ESCAPED = lazy_pattern(r"\\{1,8}u([4-9][0-9A-Fa-f]{3}|ff[0-9A-Fa-f]{2})")
+_ESCAPED_QUOTES = lazy_pattern(r'\\{1,16}(?=")')
 _ENDS = (*_FAILURES.split("|"), "success", "失败", "异常", "成功")
 _PAIRS = lazy_pattern(
     r"\b(?!consum|fail|error|exception|success|result|status)[\w.-]{1,40}\s?[=:：]\s?[^\s,，;；]{1,255}[,，;；]?"
@@ -273,7 +279,7 @@ MARKS = lazy_pattern(
     r"(?i)consum|receiv|\brecv|\\u6d88\\u8d39|retrytimes\[|delivery_?attempt|sendstatus|ackmessage|ack message"
     r"|messagetrack|%dlq%|%retry%|sub(?:after|before)\b|failedmessage=|recall_?\s?handle"
     r"|pop_ck|receipt_?\s?handle|expire msg back|redeliver|message back|\bskip|already (?:processed|handled)"
-    r"|essagethread_|messagelistener|消费|收到|接收|跳过|重试|重复|忽略|处理"
+    r"|essagethread_|messagelistener|消费|收到|接收|跳过|重试|重复|忽略|处理|幂等"
     r"|duplicate|\bn?ack(?:s|ed)?\b|ack(?:成功|失败)|\b(?:process|handl)\w{0,3} |onmessage|\baction\W|commitmessage"
     r"|(?:been|was) (?:consum|process|handl)|(?:ignor|discard)\w* |丢弃|监听到|获取到|拉取到|接到"
     r"|(?:pulled|polled|fetched|got|get \d+)(?: new)? m|transaction|commit_message|rollback_message|trans_check"
@@ -294,9 +300,18 @@ def phrase_of(text: str) -> str:
     >>> phrase_of("0A00 CONSUME_SUCCESS"), phrase_of("0A00 CONSUME_SUCCESS ?")
     ('acked', '')
     """
+    return next(_phrases_in(text), "")
+
+
+def says_two(text: str) -> bool:
+    """Whether classes of RocketMQ say that deliveries of a line ended in different ways."""
+    return len({code.partition(":")[0] for code in _phrases_in(text)}) > 1
+
+
+def _phrases_in(text: str) -> Iterator[str]:
     if text.rstrip()[-1:] in tuple("?？吗么没有"):
         text = _LAST_ASKED.sub("", text)
-    return next((code for code, phrases in _PHRASES if any(phrase in text for phrase in phrases)), "")
+    return (code for code, phrases in _PHRASES if any(phrase in text for phrase in phrases))
 
 
 def transaction_of(text: str) -> str:
@@ -317,14 +332,24 @@ def transaction_of(text: str) -> str:
     return "checked" if _CHECKED.search(text) is not None else ""
 
 
+def unescaped(text: str) -> str:
+    """With the letters and quotes that JSON escapes, however often.
+
+    >>> unescaped(r'\\u6d88 \\\\\\"a\\\\\\"')
+    '消 "a"'
+    """
+    if "\\" not in text:
+        return text
+    return _ESCAPED_QUOTES.sub("", _ESCAPED.sub(lambda code: chr(int(code[1], 16)), text))
+
+
 def word_of(near: str) -> str:
     """The event that an application's words around an id say; empty where they say none.
 
     >>> [word_of(text) for text in ("消费失败", "not consumed yet", "message received")]
     ['failed', '', 'received']
     """
-    if "\\u" in near:  # letters as escapes of JSON
-        near = _ESCAPED.sub(lambda code: chr(int(code[1], 16)), near)
+    near = unescaped(near)
     near = _SIGNS.sub(" # ", _ID.sub("#", near.lower()))
     if any(word in near for word in _ASKING):
         near = _NOT_SAID.sub(" ", near)

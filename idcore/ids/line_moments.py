@@ -78,6 +78,10 @@ class StoredTime(NamedDay):
     """When a broker stored the message of an ID: the ID is not later, by how much is open."""
 
 
+class BornTime(StoredTime):
+    """When the record of an ID says that its message was born, where that is days after the ID, as text."""
+
+
 class Moment(NamedTuple):
     """A time of a line. `wall_ms`: its clock's, as if that were UTC. `ahead`: minutes, None where no zone is named.
 

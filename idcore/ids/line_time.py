@@ -28,7 +28,7 @@ from idcore.ids.clock import (
     wall_ms,
     zone_text,
 )
-from idcore.ids.line_moments import BORN_APART_MS, NamedDay, StoredTime
+from idcore.ids.line_moments import BORN_APART_MS, BornTime, NamedDay, StoredTime
 from idcore.ids.model import UniqId
 from idcore.ids.reasons import Reason, bare_reason
 from idcore.ids.tokens import Token
@@ -233,7 +233,8 @@ def _refine_stored(elapsed: int, clock: Clock, layout: Layout, stored: StoredTim
     instant = _instant(stored, clock.zone)
     if instant > to_ms(clock.reference) + _PREFIX_SLACK_MS:
         return None
-    return _month_before(elapsed, clock, layout, instant, "month_stored")
+    code = "month_apart" if isinstance(stored, BornTime) else "month_stored"
+    return _month_before(elapsed, clock, layout, instant, code)
 
 
 def _refine_day(elapsed: int, clock: Clock, layout: Layout, day: NamedDay) -> _Refined:

@@ -21,6 +21,7 @@ from idcore.ids import rules
 from idcore.ids.line_moments import (
     LONGEST,
     STORE_HEAD,
+    BornTime,
     Moment,
     NamedDay,
     StoredTime,
@@ -50,6 +51,12 @@ _FAR = 40  # characters between a bracket and what is in front of it
 _BRACKETS = lazy_pattern(r"[\[\]{}]")
 _FEW_LINES = 24  # on each side, as most objects have
 _STORED = lazy_pattern(r"[^A-Za-z0-9]*store", re.IGNORECASE)  # a broker's clock dates nothing
+# A field that says when its message was made: days after the ID it dates another message, or the ID was sent again.
+_BORN = lazy_pattern(
+    r"\W{0,60}(?:(?:born|produced?|sen[dt])[_ -]?(?:date)?(?:time(?:[_ -]?stamp)?|at|date)"
+    r"|(?:生产|发送|产生)(?:时间|日期))\b",
+    re.IGNORECASE,
+)
 
 
 class Hint(NamedTuple):
@@ -413,7 +420,7 @@ def hint_of(before: NearLines, behind: NearLines, elapsed: Sequence[int], is_one
 
 def _time_in_front(lines: Sequence[_Said], elapsed: Sequence[int]) -> Hint | None:
     """The nearest time in front of an ID, else the nearest bornTimestamp."""
-    times = (time for line in lines if (time := line.time_of(elapsed)) is not None)
+    times = (time for line in lines if (time := line.said_of(elapsed)) is not None)
     if (time := next(times, None)) is not None:
         return Hint(None, time)
     return next((Hint(line.born_ms, None) for line in lines if line.born_ms is not None and not line.holds_id), None)
@@ -432,7 +439,7 @@ def _time_behind(lines: Sequence[_Said], elapsed: Sequence[int], is_one: bool) -
             continue
         if line.born_ms is not None:
             return Hint(line.born_ms, None)
-        if (time := line.time_of(elapsed)) is not None:
+        if (time := line.said_of(elapsed)) is not None:
             return Hint(None, time)
     return None
 
@@ -481,6 +488,7 @@ class _Said(NamedTuple):
     stored: tuple[Moment, ...] = ()
     holds_id: bool = False
     is_field: bool = False  # of a record, which does not begin with it
+    is_born: bool = False  # its field is named as the time at which its message was made
 
     @property
     def all(self) -> tuple[Moment, ...]:
@@ -497,6 +505,13 @@ class _Said(NamedTuple):
         moment = next(proved, None) or next((one for one in known if one.sure), None)
         return None if moment is None else moment.time
 
+    def said_of(self, elapsed: Sequence[int]) -> datetime | None:
+        """`time_of`; that of a message's birth, days after all of the IDs, only as one that is not before them."""
+        time = self.time_of(elapsed)
+        if time is None or not self.is_born or any(map(moment_at(time).is_near, elapsed)):
+            return time
+        return BornTime.fromisoformat(time.isoformat())
+
 
 @lru_cache(maxsize=512)  # the lines of two records, of 8 KiB each at most
 def _said_by(line: str) -> _Said:
@@ -511,7 +526,8 @@ def _said_by(line: str) -> _Said:
     if of_another:
         return _Said(born_ms, None, tuple(one._replace(sure=False) for one in moments_of(line)), (), holds_id)
     moments = () if opening is not None or (holds_id and born_ms is not None) else tuple(moments_of(line))
-    return _Said(born_ms, opening, moments, (), holds_id, opening is not None and is_time_field(line))
+    is_field, is_born = opening is not None and is_time_field(line), not holds_id and _BORN.match(line) is not None
+    return _Said(born_ms, opening, moments, (), holds_id, is_field, is_born)
 
 
 _Kind = Literal["blank", "dated", "row", ""]

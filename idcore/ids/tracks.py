@@ -16,11 +16,11 @@ _TRACK = lazy_pattern(
     r"MessageTrack ?\[consumerGroup=([^,\]]{1,255}), ?trackType=([A-Z_]{2,40})"
     r"(?:, ?exceptionDesc=((?:[^\[\]\n]|\[[^\[\]\n]{0,255}\]){0,300}))?"
 )
-_OBJECT = lazy_pattern(r"\{[^{}]{0,2000}?trackType[^{}]{0,2000}?\}")
+_OBJECT = lazy_pattern(r"\{[^{}]{0,2000}?[tT]rackType[^{}]{0,2000}?\}")
 _IS = r"""\\?["']?\s{0,8}[=:]\s{0,8}\\?["']?"""
-_GROUP = lazy_pattern(rf"consumerGroup{_IS}([^\s,\"'\\{{}}]{{1,255}})")
-_TYPE = lazy_pattern(rf"trackType{_IS}([A-Z_]{{2,40}})")
-_REASON = lazy_pattern(rf"exceptionDesc{_IS}([^\"\n]{{1,300}}?)\\?(?:\"|,|\}}|$)")
+_GROUP = lazy_pattern(rf"(?:[cC]onsumerGroup|\"Group){_IS}([^\s,\"'\\{{}}]{{1,255}})")
+_TYPE = lazy_pattern(rf"[tT]rackType{_IS}([A-Z_]{{2,40}})")
+_REASON = lazy_pattern(rf"[eE]xceptionDesc{_IS}([^\"\n]{{1,300}}?)\\?(?:\"|,|\}}|$)")
 # A row of the dashboard's table, behind its head; a status of several words needs no head.
 # Its blanks are taken once, whatever follows: a line of blanks is not tried in each way to part them.
 _CELL = r"(?=[ \t]{0,40}[\t|,]|[ \t]{0,38} {2})[ \t]{0,80}+[|,]?+[ \t|]{0,40}+"
@@ -46,7 +46,14 @@ class Track(NamedTuple):
 
 def may_be_track(text: str) -> bool:
     """Whether a line may say something of a group: most are told apart by a few words."""
-    return "rack" in text or "CONSUME" in text or "onsumerGroup" in text or "_ONLINE" in text or "消费状态" in text
+    return (
+        "rack" in text
+        or '"Group"' in text
+        or "CONSUME" in text
+        or "onsumerGroup" in text
+        or "_ONLINE" in text
+        or "消费状态" in text
+    )
 
 
 class Tracks:
@@ -66,7 +73,7 @@ class Tracks:
     def _of(self, text: str) -> Iterator[Track]:
         for match in _TRACK.finditer(text):
             yield _track(match[1], match[2], match[3])
-        for match in _OBJECT.finditer(text) if "trackType" in text else ():
+        for match in _OBJECT.finditer(text) if "rackType" in text else ():
             group, status, reason = (pattern.search(match[0]) for pattern in (_GROUP, _TYPE, _REASON))
             if group is not None and status is not None:
                 yield _track(group[1], status[1], reason and reason[1])

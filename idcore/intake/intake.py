@@ -426,7 +426,7 @@ def rows_of(intake: Intake, clock: Clock, seeds: Seeds | None = None) -> Iterato
     """Ids and rejected tokens as `decode` prints them."""
     for item in intake.items:
         said = intake.said.get(item.source)
-        delivery = None if said is None else said.of(item.token.line, item.token.text)
+        delivery = None if said is None else said.of(item.token.line, item.token.text, item.token.column)
         yield describe(item.verdict, item.token, clock, seeds, delivery)
 
 

@@ -56,6 +56,15 @@ APPLICATIONS = [
     ("skipped", None, "ignore message ID"),
     ("skipped", None, "discard this message ID"),
     ("failed", None, "消费超时 msgId=ID"),
+    ("failed", None, "处理消息[ID]时发生异常: 库存不足"),
+    ("", None, "处理消息 ID 成功，之前发生异常"),
+    ("failed", 5, "consume fail ID will retry later, retryTimes=5"),
+    ("received", 2, "receive msgId=ID retryCount: 2"),
+    ("", None, "send msgId=ID retryTimes=2"),
+    ("failed", None, "consume fail ID maxRetryTimes=16"),
+    ("skipped", None, "ID 幂等命中，忽略"),
+    ("skipped", None, "命中幂等，直接返回 msgId=ID"),
+    ("", None, "接口幂等设计 msgId=ID"),
     ("", None, "消费超时时间 15 分钟 msgId=ID"),
     ("", None, "消费超时阈值15 msgId=ID"),
     ("failed", None, "consume timeout msgId=ID"),
@@ -1063,3 +1072,156 @@ def test_a_trace_says_what_its_contexts_say(separator: str, contexts: tuple[str,
     claims = _claims("".join(contexts).replace("\1", separator)) or [Delivery(TRACED, 0)]
     (claim,) = claims
     assert (claim.msg_id, claim.event, claim.tries, claim.group) == (TRACED, event, tries, group)
+
+
+LOG = [
+    f"{AT}consume message failed. messageId:{ID}, topic:orders, reconsumeTimes:0",
+    f'2025-05-20 15:36:14.001 ERROR stock - 消费成功 "no" waits, messageId:{ID[:-1]}E, topic:orders',
+    f"{AT.replace('36:13', '36:23')}consume message failed. messageId:{ID}, topic:orders, reconsumeTimes:1",
+]
+WRAPPED = {
+    "list": json.dumps(LOG),
+    "letters": json.dumps(LOG, ensure_ascii=False),
+    "loki": json.dumps({"streams": [{"values": [[str(number), text] for number, text in enumerate(LOG)]}]}),
+    "objects": json.dumps({"hits": [{"group": f"g{number}", "log": text} for number, text in enumerate(LOG)]}),
+    "string": json.dumps({"text": "\n".join(LOG)}),
+    "string twice": json.dumps({"log": json.dumps({"text": "\n".join(LOG)})}),
+    "python": str(LOG),
+    "page": "<p>" + "<br>".join(text.replace('"', "&quot;") for text in LOG) + "</p>",
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_each_line_of_a_log_in_one_line_speaks_for_itself(name: str) -> None:
+    wanted = [(one.msg_id, one.event, one.tries) for one in deliveries(LOG)]
+    assert [event for _, event, _ in wanted] == ["failed", "acked", "failed"]
+    told = list(deliveries([WRAPPED[name]]))
+    assert [(one.msg_id, one.event, one.tries) for one in told] == wanted
+    assert {one.line for one in told} == {1}
+    text = DeliveryText()
+    text.feed(WRAPPED[name])
+    text.close()
+    places = [match.start() + 1 for match in re.finditer(ID, WRAPPED[name].replace("&quot;", '"'))]
+    found = [text.of(1, ID, place) for place in places]
+    assert [one.tries for one in found if one is not None] == [0, 1]
+
+
+def test_a_text_with_its_id_is_no_log() -> None:
+    text = json.dumps({"msgId": ID, "log": f"consume message failed. messageId:{ID}, reconsumeTimes:2", "topic": "t"})
+    assert [(one.event, one.tries, one.topic) for one in deliveries([text])] == [("failed", 2, "t")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{{"msgId":"{0}","status":"CONSUME_SUCCESS"}},{{"msgId":"{1}","status":"RECONSUME_LATER"}}]',
+        "{0} CONSUME_SUCCESS {1} RECONSUME_LATER",
+        "CONSUME_SUCCESS: {0}; RECONSUME_LATER: {1}",
+        "msgId={0}, result=Action.CommitMessage; msgId={1}, result=ConsumeResult.FAILURE",
+    ],
+)
+def test_two_messages_of_a_line_may_end_in_two_ways(text: str) -> None:
+    found = list(deliveries([text.format(ID, ID[:-1] + "E")]))
+    assert [(one.msg_id[-1], one.event) for one in found] == [("F", "acked"), ("E", "failed")]
+
+
+@pytest.mark.parametrize("quote", ['"', '\\"', '\\\\\\"', "&quot;"])
+def test_signs_that_escape_quotes_take_no_words_away(quote: str) -> None:
+    pairs = ", ".join(f"{quote}{name}{quote}:{quote}1{quote}" for name in "abcdefgh")
+    text = f"message has been consumed before! element={{{pairs}}}, msgId : {ID} , so just ack."
+    assert [one.event for one in deliveries([text])] == ["skipped"]
+
+
+def test_a_tag_ends_a_value() -> None:
+    (one,) = deliveries([f"<td>{LOG[2]}</td></tr>"])
+    assert (one.event, one.tries, one.topic) == ("failed", 1, "orders")
+
+
+def test_what_a_file_holds_was_not_received() -> None:
+    assert [one.event for one in deliveries([f"消费体内容存储在/tmp/bodies/{ID}，小于1KB"])] == [""]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"Group": "g1", "ConsumeStatus": "CONSUMED", "TrackType": "CONSUMED", "ExceptionDesc": ""},
+        {"ConsumeStatus": "CONSUMED", "ConsumerGroup": "g1", "ExceptionDesc": None, "TrackType": "CONSUMED"},
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 4])
+def test_tracks_of_a_console_of_a_cloud(fields: dict[str, str | None], indent: int | None) -> None:
+    answer = {"Response": {"MsgId": ID, "ProduceTime": "2025-05-20 15:36:13", "MessageTracks": [fields]}}
+    found = [one for one in deliveries(json.dumps(answer, indent=indent).splitlines()) if one.event == "track"]
+    assert [(one.msg_id, one.group, one.status) for one in found] == [(ID, "g1", "CONSUMED")]
+
+
+POPPED = [
+    "RocketMQ consumer got one:",
+    f"  messageId: {ID},",
+    "  topic: orders,",
+    "  deliveryAttempt: 3,",
+]
+
+
+@pytest.mark.parametrize(
+    "front", ["[pod/orders-7d9f/app] ", "orders_1  | ", "orders-12 | ", "logs/app.log:12:", "a.log.1:7:"]
+)
+def test_what_tools_put_in_front_of_lines_hides_no_record(front: str) -> None:
+    (one,) = deliveries([front + text for text in POPPED])
+    assert (one.msg_id, one.tries, one.topic) == (ID, 2, "orders")
+
+
+def test_a_group_whose_name_ends_in_a_number_is_no_service() -> None:
+    table = [f"msgId={ID}", "consumerGroup | trackType", "order_1 | NOT_ONLINE", "order_2  | CONSUMED |"]
+    found = [(one.group, one.status) for one in deliveries(table) if one.event == "track"]
+    assert found == [("order_1", "NOT_ONLINE"), ("order_2", "CONSUMED")]
+
+
+@pytest.mark.parametrize("quote", ['"', '""', '\\"', '\\\\\\"'])
+def test_a_receipt_is_read_however_its_quotes_are_escaped(quote: str) -> None:
+    text = (
+        'ackMessage request: group:{name:"g1"} topic:{name:"orders"} '
+        f'entries:{{message_id:"{CLIENT}" receipt_handle:"{HANDLE}"}}, response: status:{{code:OK}}'
+    ).replace('"', quote)
+    (one,) = deliveries([text])
+    assert (one.event, one.group, one.topic, one.broker) == ("acked", "g1", "orders", "broker-b")
+
+
+@pytest.mark.parametrize(
+    ("text", "event"),
+    [
+        (f"{ID}\tTagA\torder-1\t2025-05-20 15:36:13\t详情消息轨迹下载消费验证", ""),
+        (f"msgId={ID} 消费状态：未消费", ""),
+        (f"msgId={ID} 消费状态：消费失败", "failed"),
+        (f"msgId={ID} 消费状态 失败", "failed"),
+        (f"msgId={ID} 消费结果：成功", "acked"),
+        (f"msgId={ID} 消费次数：3", ""),
+        (f"开始消费 msgId={ID}", "received"),
+    ],
+)
+def test_what_a_console_has_for_buttons_and_columns_is_no_delivery(text: str, event: str) -> None:
+    assert [one.event for one in deliveries([text])] == [event]
+
+
+def test_a_card_of_a_console_is_one_record() -> None:
+    lines = [
+        f"消息ID：{ID}",
+        "消费状态：消费失败",
+        "投递次数：3",
+        "投递时间：2025-05-20 15:37:13",
+        "消费组 ID：GID_order",
+    ]
+    (one,) = deliveries(lines)
+    assert (one.event, one.tries, one.group, one.stored_topic) == ("failed", 2, "GID_order", None)
+    (one,) = deliveries([lines[0], "消费状态：已进入死信队列", "投递次数：17", lines[4]])
+    assert (one.is_dead, one.tries, one.group, one.stored_topic) == (True, 16, "GID_order", "%DLQ%GID_order")
+    (one,) = deliveries([lines[0], "消费状态：重试 16 次后进入死信队列", "最大投递次数：16", lines[4]])
+    assert (one.is_dead, one.tries) == (False, None)
+
+
+@pytest.mark.parametrize("front", ["", "['"])
+@pytest.mark.parametrize("end", ["", "\\"])
+def test_a_string_without_its_end_is_read_once(front: str, end: str) -> None:
+    """Not once more from each of its escaped quotes: that took 16 s."""
+    text = f'{front}consume failed: {ID} {ID[:-1]}E "' + '\\"' * 32_000 + end
+    assert [one.event for one in deliveries([text[:65_000] + end])] == ["failed", "failed"]

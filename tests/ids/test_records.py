@@ -66,6 +66,27 @@ def test_what_is_no_record_dates_nothing(text: str) -> None:
     assert [row["month_source"] for row in rows(text)] == ["assumed"]
 
 
+@pytest.mark.parametrize("name", ["Born Timestamp", '"ProduceTime"', "send_time", "发送时间", "produced at"])
+@pytest.mark.parametrize(
+    ("time", "month", "source"),
+    [
+        ("2025-01-05 13:51:37", "2025-01", "record"),
+        ("2025-01-06 11:00:00", "2025-01", "record"),  # of a clock in another zone, or one that is wrong
+        ("2024-11-23 21:21:26", "2024-11", "assumed"),  # of another message, as manuals have it, or sent again
+        ("2024-11-23T21:21:26+08:00", "2024-11", "assumed"),
+    ],
+)
+def test_when_a_message_was_made_is_that_of_its_id_or_a_guess(name: str, time: str, month: str, source: str) -> None:
+    for text in (f"{name}: {time}\nUNIQ_KEY={ID}", f'{{\n  "msgId": "{ID}",\n  {name}: "{time}"\n}}'):
+        (row,) = rows(text)
+        assert (row["month"], row["month_source"]) == (month, source)
+
+
+def test_when_a_message_was_consumed_may_be_days_after_its_id() -> None:
+    (row,) = rows(f"msgId: {ID}\nconsumeTime: 2025-01-09 21:21:26")
+    assert (row["month"], row["month_source"]) == ("2025-01", "record")
+
+
 @pytest.mark.parametrize("before", [True, False])
 def test_a_born_in_the_line_of_another_message_dates_nothing(before: bool) -> None:
     """Of a public page: the answer of an API as one line, next to a table row with another ID."""

@@ -249,12 +249,14 @@ class Whole:
     zone: int | None = None
     kind: int = MONTH
     latest: int | None = None
+    within: tuple[int, int] | None = None  # between which instants lines with a year are, with a day on either side
 
 
 def whole(votes: dict[tuple[str, str, int, int], list[Vote]], moments: list[int], share: float) -> Whole:
     """`moments`: of lines with ids of 5.x clients."""
-    made = [v.start + v.elapsed for own in votes.values() for v in own if v.kind < YEAR] + moments
-    made = made or [v.start + v.elapsed for own in votes.values() for v in own]
+    sure = [v.start + v.elapsed for own in votes.values() for v in own if v.kind < YEAR] + moments
+    within = (min(sure) - DAY, max(sure) + DAY) if sure else None
+    made = sure or [v.start + v.elapsed for own in votes.values() for v in own]
     heads: Counter[int] = Counter()
     kinds: dict[int, int] = {}
     for (layout, _, _, loader), own in votes.items():
@@ -265,9 +267,11 @@ def whole(votes: dict[tuple[str, str, int, int], list[Vote]], moments: list[int]
                 kinds[ahead] = min(kinds.get(ahead, MONTH), v.kind)
     latest = max(made, default=None)
     if not heads:
-        return Whole(latest=latest)
+        return Whole(latest=latest, within=within)
     ahead = min(heads, key=lambda one: (-heads[one], one))
-    return Whole(ahead, kinds[ahead], latest) if heads[ahead] >= share * heads.total() else Whole(latest=latest)
+    if heads[ahead] < share * heads.total():
+        return Whole(latest=latest, within=within)
+    return Whole(ahead, kinds[ahead], latest, within)
 
 
 def dating(votes: list[Vote], zone: tzinfo, layout: str, known: Whole) -> Dating | None:
@@ -275,6 +279,7 @@ def dating(votes: list[Vote], zone: tzinfo, layout: str, known: Whole) -> Dating
     if not votes:
         return None
     little = layout == "uniq_v4_le"
+    votes = with_years(votes, zone, known)
     best = max(min(v.kind for v in votes), MONTH)
     year_assumed = best >= YEAR
     votes = [v._replace(kind=min(v.kind, MONTH)) for v in votes if max(v.kind, MONTH) == best]
@@ -321,6 +326,46 @@ def dating(votes: list[Vote], zone: tzinfo, layout: str, known: Whole) -> Dating
     last = spans[0][1] if len(spans) == 1 else None
     low = None if is_mixed or is_open or last is None else spans[0][0]
     return Dating(out, ahead, MONTH if little else shown, last, low, is_own, year_assumed, is_mixed or is_open)
+
+
+def with_years(votes: list[Vote], zone: tzinfo, known: Whole) -> list[Vote]:
+    """With those of lines without a year in the only one within all others, else in the one nearest to the last month
+    that other lines of the process have, if there are such."""
+    days = {v.start for v in votes if v.kind == YEAR}
+    if not days or known.within is None:
+        return votes
+    (first, last), found = known.within, dict[int, int]()
+    for start in days:
+        low, high = (end(v.elapsed for v in votes if (v.kind, v.start) == (YEAR, start)) for end in (min, max))
+        (year, number), _ = label(start, "")
+        starts = {past: month_start((past, number), zone) for past in range(2010, year + 1)}
+        lengths = {past: length_of((past, number), zone, "") for past in starts}
+        fits = [at for past, at in starts.items() if first <= at + low and at + high <= last and high < lengths[past]]
+        if len(fits) == 1:
+            found[start] = fits[0]
+    if len(found) < len(days):
+        others = [label(v.start, "")[0] for v in votes if v.kind < YEAR]
+        return nearest_years(votes, max(others), zone) if others else votes
+    return [v._replace(kind=MONTH, start=found[v.start]) if v.kind == YEAR else v for v in votes]
+
+
+def nearest_years(votes: list[Vote], last: Month, zone: tzinfo) -> list[Vote]:
+    """With those of lines without a year in the one nearest to a month, where it has room for them."""
+    found = []
+    for v in votes:
+        (year, number), _ = label(v.start, "")
+        near = min(
+            ((past, number) for past in range(2010, year + 1)), key=lambda one: (abs(gap(one, last)), gap(one, last))
+        )
+        high = max(one.elapsed for one in votes if (one.kind, one.start) == (v.kind, v.start))
+        if v.kind == YEAR and high < length_of(near, zone, ""):
+            v = v._replace(kind=MONTH, start=month_start(near, zone))
+        found.append(v)
+    return found
+
+
+def gap(month: Month, last: Month) -> int:
+    return (month[0] - last[0]) * 12 + month[1] - last[1]
 
 
 def of_first_month(votes: list[Vote], layout: str) -> tuple[list[Vote], bool]:

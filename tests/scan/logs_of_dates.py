@@ -170,15 +170,14 @@ def stamped(seed: int, lines: int = 60) -> Log:
     sent = datetime(*r.choice(((2025, 12), (2026, 1), (2026, 2))), 1, tzinfo=UTC) + timedelta(
         seconds=r.choice((r.randrange(2_000_000), r.randrange(-40, 40)))
     )
-    made, has_traps = [], late < 10 and len(styles) == 1  # else one line's unproved date contradicts another's day
+    made = []
     for number in range(lines):
         sent += timedelta(milliseconds=r.randrange(1, r.choice((50, 5_000, 600_000))))
         zone = timezone(timedelta(minutes=minutes))
         local = sent.astimezone(zone) + timedelta(seconds=r.random() * late)
         front = local.strftime(r.choice(styles).replace("%s", str(int(local.timestamp()))))
         one = uniq(0x0A000001, r.randrange(1, 4), JAVA, elapsed_in(sent, minutes), number)
-        trap = r.choice(("", *BEHIND)) if has_traps else ""
-        kind = r.randrange(16 if has_traps else 20)
+        trap, kind = r.choice(("", "", *BEHIND)), r.randrange(20)
         if kind < 16:
             more = r.choice(("", "", f", {offset(0x0B000001, 10911, number * 1000)}", f", {one[:-4]}FFFF"))
             made.append(f"{front} msgId={one}{more}{trap}")

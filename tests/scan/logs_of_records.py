@@ -87,7 +87,10 @@ def cells(r: random.Random, one: str, where: str, born: int) -> list[str]:
 def flat(r: random.Random, one: str, where: str, born: int) -> list[str]:
     """A record of fields, its time behind the ID or in front of it; nothing ends it."""
     fields = [f"{r.choice(('msgId', 'Message ID'))}: {one}", "topic: order_paid"]
-    name, late = r.choice(("consumeTime", "time", "created")), r.choice((3, 7_000, 3_600_000, 90_000_000, 200_000_000))
+    name, late = (
+        r.choice(("consumeTime", "time", "created", "sendTime")),
+        r.choice((3, 7_000, 3_600_000, 90_000_000, 200_000_000)),
+    )
     fields.insert(r.choice((0, 1, 2, 2, 2)), f"{name}: {wall(born + late)[:19]}")
     return fields
 

@@ -63,6 +63,11 @@ def record_text(data: bytes, begin: int, end: int) -> bytes:
 
 
 STORE_NAME = rb"(?:store[_ -]?(?:date)?time(?:stamp)?|%s|%s)" % ("存储时间".encode(), "存儲時間".encode())
+BORN_NAME = re.compile(
+    r"[^\w]{0,60}(?:(?:born|sen[dt]|produced?)[ _-]?(?:date)?(?:at|date|time(?:[ _-]?stamp)?)"
+    r"|生产时间|生产日期|发送时间|发送日期|产生时间|产生日期)\b",
+    re.IGNORECASE,
+)
 STORE_COLUMN = re.compile(rb"\s*" + STORE_NAME + rb"\s*", re.IGNORECASE)
 STORED_AT = re.compile(
     STORE_NAME + rb"[\"']?\s{0,9}(?:[:=]|\xef\xbc\x9a)?\s{0,9}[\"'\[]?(?:(\d{13})(?!\d)|(?=\d))", re.IGNORECASE
@@ -523,7 +528,9 @@ def said_by(line: bytes, elapsed: list[int]) -> bytes | None:
         if other is None or (is_of_another and not any(proves(other, ms) for ms in elapsed)):
             return None
         opening = datetime(1970, 1, 1) + timedelta(milliseconds=other[0]), other[1]
-    return written(*opening)
+    is_of_birth = BORN_NAME.match(line.decode(errors="replace")) is not None and not holds_id(line)
+    text = written(*opening)
+    return stored_at(*opening) if is_of_birth and not is_of_day(text, elapsed) else text
 
 
 def written(wall: datetime, ahead: int | None) -> bytes:
