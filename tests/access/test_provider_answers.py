@@ -6,7 +6,8 @@ import asyncio
 import gzip
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
@@ -69,8 +70,13 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def loaded() -> dict[str, Any]:
     """What the console has of the provider, as a log-in and a log-out ask for it."""
     client, _ = routes._create_oauth_client("default")
-    held: dict[str, Any] = asyncio.run(client.load_server_metadata())
-    return held
+    return in_thread(client.load_server_metadata())
+
+
+def in_thread(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
+    """A loop of its own: tests with a browser may have one at work in this thread."""
+    with ThreadPoolExecutor(1) as apart:
+        return apart.submit(asyncio.run, work).result()
 
 
 def test_an_answer_without_an_end_is_not_kept(provider: str) -> None:
@@ -120,5 +126,5 @@ def test_a_provider_with_tls_leads_nobody_out_of_it(own: str, there: bool) -> No
     async def load() -> dict[str, Any]:
         return {"end_session_endpoint": "http://a/end", "issuer": "x"}
 
-    held = asyncio.run(provider_answers.of_the_web(load, own)())
+    held = in_thread(provider_answers.of_the_web(load, own)())
     assert ("end_session_endpoint" in held) == there and "issuer" in held

@@ -59,7 +59,7 @@ def test_labels_and_switches_fit_beside_the_menu(browser: Browser, warm_console:
 def test_the_files_of_a_broker_do_not_widen_its_row_on_a_phone(browser: Browser) -> None:
     """Its row has as many files as fit, and the sign that there are older ones."""
     page, view = browser.new_page(viewport={"width": 390, "height": 600}), reader("zh")
-    logs = {"10.0.0.3:10911": anew(25, 60)}
+    logs = {"10.0.0.3:10911": anew(25, 60, GIB)}
     brokers, segments, speeds = broker_tables(logs)
     segments = pd.DataFrame([{"address": "10.0.0.3:10911", "segment": f"{n * GIB:020d}", "ids": 1} for n in range(40)])
     found = broker_rows.rows_of(brokers, segments, logs, speeds, START)

@@ -74,10 +74,13 @@ def test_a_broker_that_stopped_comes_first_then_the_fastest() -> None:
 OF_RANKS = {"layout": "uniq_v4", "produced": 9, "missing": 0, "wraps": 0, "tracks": 1}
 
 
-def anew(fell: int, until: int) -> growth.Log:
-    """A log that begins anew near 0 at a minute, at the same address, and goes on up to another one."""
+def anew(fell: int, until: int, rate: int = MINUTE) -> growth.Log:
+    """A log that begins anew near 0 at a minute, at the same address, and goes on up to another one.
+
+    `rate`: bytes a minute.
+    """
     first = int(START.timestamp()) // 60
-    offsets = [(n, 40 * GIB + n * MINUTE if n < fell else (n - fell + 1) * MINUTE) for n in range(until)]
+    offsets = [(n, 40 * GIB + n * rate if n < fell else (n - fell + 1) * rate) for n in range(until)]
     made = growth.of_rows([growth.Row(first + n, at, at, *[(first + n) * MINUTE] * 2) for n, at in offsets])
     assert made is not None
     return made

@@ -46,8 +46,9 @@ def rows(folder: Path) -> Iterator[tuple[Any, Any]]:
 def put(folder: Path, *values: bytes) -> None:
     options = {name: Options(raw_mode=True) for name in ("default", "popState")}
     whole = Rdict(str(folder), Options(raw_mode=True), options, AccessType.read_write())
+    family = whole.get_column_family("popState")
     for number, value in enumerate(values):
-        whole.get_column_family("popState")[b"%d" % number] = value
+        family[b"%d" % number] = value
     whole.close()
 
 
