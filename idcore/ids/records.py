@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -44,7 +44,8 @@ MOST_LINES = 16  # on each side that may have a time
 _BLANK = "".join(map(chr, range(33)))
 _FIELD = lazy_pattern(r"[g-zG-Z]")  # a letter that no hex digit is: such a line is more than IDs of a list
 _ID = lazy_pattern(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
-_STRINGS = lazy_pattern(r'"(?:[^"\\\n]|\\.)*"')
+# Of one without an end the rest of the line is taken, for nothing in it has one either: it is looked at once.
+_STRINGS = lazy_pattern(r'"(?:[^"\\\n]|\\.)*+(?P<end>")?')
 _ROW = lazy_pattern(r"\*{5,} ?\d+\. row ?\*{5,}\s*|-\[ RECORD \d+ \][-+]*\s*")
 _TAGS = lazy_pattern(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?(?<!/)>")
 _FAR = 40  # characters between a bracket and what is in front of it
@@ -138,9 +139,14 @@ def _end_of(lines: Sequence[str], end: str = "") -> str:
     return f"{end}{found}"[-_FAR:]
 
 
+def without_strings(line: str, kept: Callable[[str], object] = lambda _: False) -> str:
+    """A line with `_` in the place of its strings of JSON, but for those that are `kept`; as long as before."""
+    return _STRINGS.sub(lambda one: one[0] if one["end"] is None or kept(one[0]) else "_" * len(one[0]), line)
+
+
 @lru_cache(maxsize=4096)  # a line is near to many IDs of a list
 def _marks(line: str, before: str) -> list[_Bracket]:
-    bare = before + _STRINGS.sub(lambda one: "_" * len(one[0]), line)
+    bare = before + without_strings(line)
     found = list[_Bracket]()
     for mark in _BRACKETS.finditer(bare, len(before)):
         sign = bare[max(0, mark.start() - _FAR) : mark.start()].rstrip()[-1:]

@@ -29,10 +29,9 @@ from idcore.ids.line_moments import (
     moments_of,
     prefix_time,
 )
-from idcore.ids.records import Hint
+from idcore.ids.records import Hint, without_strings
 
 ID = lazy_pattern(rf"(?<![0-9A-Fa-f]){rules.CANDIDATE}(?![0-9A-Fa-f])")
-_STRINGS = lazy_pattern(r'"(?:[^"\\\n]|\\.)*"')
 _BRACKETS = lazy_pattern(r"[\[\]{}()]")
 _CLOSERS = {"]": "[", "}": "{", ")": "("}
 _ENDS = lazy_pattern(r"[\]})]|</|\\n")
@@ -208,7 +207,7 @@ def _elements(line: str) -> Iterator[tuple[int, int]]:
 
 def _spans(line: str) -> Iterator[tuple[int, int]]:
     """Where the objects of a line begin and end; strings of JSON count only where an ID is in them."""
-    bare = _STRINGS.sub(lambda one: one[0] if ID.search(one[0]) else "_" * len(one[0]), line)
+    bare = without_strings(line, kept=ID.search)
     open_ones = _Open()
     for mark in _BRACKETS.finditer(bare):
         if mark[0] not in _CLOSERS:

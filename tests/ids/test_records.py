@@ -11,9 +11,10 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from benchmarks.hostile_patterns import slow
 from idcore.ids import Clock, describe, find, judge, line_moments, records
 from idcore.ids.dating import dates_of
-from idcore.ids.records import MOST_LINES, REACH, of_object
+from idcore.ids.records import MOST_LINES, REACH, of_object, without_strings
 from tests.scan.other_records import of_object as slow_object
 
 pytestmark = pytest.mark.quick
@@ -207,3 +208,19 @@ def test_of_json_lines_each_is_looked_at_alone(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(records, "_brackets", counted)
     assert len(list(find(f'{{"msgId":"{ID}"}}\n' * 300))) == 300
     assert looked and max(looked) == 1
+
+
+def test_strings_are_taken_out_as_a_plain_pattern_does() -> None:
+    """That one takes the square of a line's length where a string has no end."""
+    plain, drawn = re.compile(r'"(?:[^"\\\n]|\\.)*"'), random.Random(5)
+    for _ in range(20_000):
+        text = "".join(drawn.choice('""\\\\\na{') for _ in range(drawn.randrange(14)))
+        wanted = plain.sub(lambda one: one[0] if "a" in one[0] else "_" * len(one[0]), text)
+        assert without_strings(text, kept=re.compile("a").search) == wanted, text
+        assert without_strings(text) == plain.sub(lambda one: "_" * len(one[0]), text), text
+
+
+def test_a_line_of_quotes_without_an_end_is_read_in_one_step() -> None:
+    text = '{"a":1}' + '\\"' * 5_000
+    assert without_strings(text) == "{___:1}" + '\\"' * 5_000
+    assert not slow(re.compile(records._STRINGS.pattern), True, 16_000, 0.3)
