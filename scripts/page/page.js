@@ -86,7 +86,7 @@ addEventListener("hashchange", () => {
   if (id) { at("box").value = id; ask(); scrollTo(0, 0); }
 });
 speak();
-at("box").value = chosen("id", "");
+at("box").value = chosen("id", at("box").value);  // somebody may have pasted while the page came
 ask();
 
 let worker;

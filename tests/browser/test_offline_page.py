@@ -99,6 +99,22 @@ def test_the_single_file_decodes_with_the_network_cut(browser: Browser, made: Pa
     page.context.close()
 
 
+EARLY = """new MutationObserver((_, watch) => {
+  const box = document.getElementById("box");
+  if (box) { watch.disconnect(); box.value = "0A141E28126418B4AAC26531F659001F"; }
+}).observe(document, {childList: true, subtree: true})"""
+
+
+def test_what_is_pasted_while_the_page_comes_is_decoded(browser: Browser, made: Path) -> None:
+    """The single file has 10 MB behind its box."""
+    page = browser.new_page()
+    page.add_init_script(EARLY)
+    page.goto(made.with_name(f"{made.name}.html").as_uri())
+    page.wait_for_selector("body[data-answered]", timeout=60_000)
+    assert "10.20.30.40" in page.locator("#answer").inner_text()
+    page.close()
+
+
 @pytest.mark.long
 def test_it_says_what_the_command_says_in_two_languages_and_keeps_markup_as_text(browser: Browser, served: str) -> None:
     """A link to an ID, all public lines, and texts that a page may take for its own."""
