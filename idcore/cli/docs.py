@@ -20,6 +20,7 @@ from idcore.policy import limits as console_limits
 from idcore.policy.access import PERMISSIONS, ROLES
 from idcore.policy.settings import ROWS
 from idcore.presentation.documents import slug
+from idcore.scan import line_clocks
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 FORMATS, CLIENTS, FINDINGS, CLI, TABLES, SETTINGS = (
@@ -37,6 +38,7 @@ _FIGURES = {
     "attempts": limits.STORM_TRIES,
     "times": limits.RISE_TIMES,
     "dead": limits.DEAD_LETTERS,
+    "lines": line_clocks.MOST_LINES,
 }
 _NAMES_NOT_COUNTS = ("version", "pid", "port")
 _REFUSED = (
@@ -495,6 +497,10 @@ The same look takes born and store times of up to 2,000 records in 8 MiB, whiche
 right by a broker, the others are off. If all of several are off alike, the broker is. For a single producer a
 consumer's clock decides; without one both are named.
 
+It also takes {line_times} lines that open with a time and print one msgId (`idcore/scan/line_clocks.py`).
+`line_clocks.py` of the findings compares both times: a line is never written before its ID is generated. Lines that
+report a send are judged apart from others, because their producer writes them.
+
 A text of nothing but IDs, with commas between them, is a list and no log. Nothing is missing from a list.
 
 ## Consumer groups of a store
@@ -592,6 +598,7 @@ def decided() -> str:
         suspects=limits.MOST_SUSPECTS,
         copies=limits.MOST_COPIES,
         brokers=limits.MOST_BROKERS,
+        line_times=line_clocks.MOST_LINES,
         loaders=limits.MOST_SEED_LOADERS,
         side=limits.HOLE_SIDE_IDS,
         rare=1 / limits.RARE_GAPS,

@@ -16,7 +16,7 @@ from idcore.ids.clock import Clock, SentAt
 from idcore.ids.delivery_sentences import row_of as delivery_row
 from idcore.ids.identify import ALIKE, Certainty, Reading, Verdict
 from idcore.ids.line_moments import BORN_APART_MS, NamedDay
-from idcore.ids.line_time import hints, uniq_sent
+from idcore.ids.line_time import hints, is_of_other_clock, line_apart_ms, uniq_sent
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason, bare_reason
 from idcore.ids.tokens import Token
@@ -198,7 +198,16 @@ def _with_line(
     more = [] if extra is None or extra in reading.why else [extra]
     if token is not None and token.gateway and isinstance(reading.id, UniqId):
         more.append(bare_reason("mqtt_gateway"))
-    return (*reading.why, *more, *doubts(sent, token, clock))
+    apart = line_apart(sent, token, clock) if isinstance(reading.id, UniqId) else None
+    return (*reading.why, *more, *doubts(sent, token, clock), *((apart,) if apart is not None else ()))
+
+
+def line_apart(sent: SentAt | None, token: Token | None, clock: Clock) -> Reason | None:
+    """That a line was written before its ID was generated, or long after though it reports a send: two clocks."""
+    apart_ms = line_apart_ms(token, sent, clock.zone) if sent is not None and token is not None else None
+    if apart_ms is None or token is None or not is_of_other_clock(apart_ms, token.reports_send):
+        return None
+    return Reason("line_early" if apart_ms < 0 else "line_late", {"apart_seconds": abs(apart_ms) / 1000})
 
 
 def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | None, Reason | None]:

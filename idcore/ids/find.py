@@ -119,6 +119,7 @@ _SEEN = (
 _PART = rf"[0-9A-Fa-f]{{1,{ID_DIGITS[-1]}}}"
 _PARTED = lazy_pattern(rf"(?<![0-9A-Fa-f])(?:{_PART}{_INVISIBLE}){{1,9}}{_PART}(?![0-9A-Fa-f])")
 _UNSEEN = lazy_pattern(_INVISIBLE)
+_SEND_REPORT = lazy_pattern(rules.SEND_REPORT)
 # Queues of MQTT topics; those of lite topics (5.5) have a $ in their names.
 _LIGHT_QUEUE = lazy_pattern(r"INNER_MULTI_DISPATCH[\"']?\s?[=:]\s?[\"']?%LMQ%[^$\s,}\"']{1,255}[\s,}\"']")
 
@@ -288,7 +289,10 @@ def _of_line(line: str, number: int) -> Iterator[Token]:
         return
     born = born_marks(line)
     tokens = _dated_tokens(line, places, number, born)
-    yield from (replace(token, gateway=True) for token in tokens) if _is_of_mqtt(line) else tokens
+    gateway, reports_send = _is_of_mqtt(line), _SEND_REPORT.search(line) is not None
+    if gateway or reports_send:
+        tokens = (replace(token, gateway=gateway, reports_send=reports_send) for token in tokens)
+    yield from tokens
 
 
 def _dated_tokens(

@@ -49,6 +49,10 @@ _PREFIX_SLACK_MS = 14 * 3_600_000
 CLOCK_AHEAD_MS = 72 * 3_600_000
 # A time without a year dates an ID that counts from its month to so much before or after it: to minutes, as Excel has.
 DAY_EARLY_MS, DAY_LATE_MS = -62_000, 70_000
+# A line is written after its ID was generated, and one that reports a send soon: a send that is tried again takes some
+# 10 s. What is so much earlier or later is of another clock, but not whole quarters of an hour: those are of zones.
+LINE_EARLY_MS, LINE_LATE_MS = 5_000, 60_000
+_ZONE_EARLY_MS, _ZONE_LATE_MS = 2_000, 30_000
 
 
 def _around(instant_ms: int, zone: tzinfo, layout: Layout) -> tuple[Month, ...]:
@@ -291,6 +295,25 @@ def _is_of_future(elapsed: int, answer: tuple[Clock, Reason], born_ms: int | Non
     if instant <= to_ms(clock.reference) + _PREFIX_SLACK_MS:
         return False
     return not DAY_EARLY_MS <= instant - elapsed - clock.month.start_ms <= DAY_LATE_MS
+
+
+def is_of_other_clock(apart_ms: float, reports_send: bool) -> bool:
+    """Whether a line and an ID that are so far apart are of two clocks; below 0 where the line is earlier.
+
+    >>> is_of_other_clock(-300_000, False), is_of_other_clock(300_000, False), is_of_other_clock(-3_600_000, False)
+    (True, False, False)
+    """
+    is_apart = apart_ms <= -LINE_EARLY_MS or (reports_send and apart_ms >= LINE_LATE_MS)
+    return is_apart and (apart_ms + _ZONE_EARLY_MS) % QUARTER_MS > _ZONE_EARLY_MS + _ZONE_LATE_MS
+
+
+def line_apart_ms(token: Token, sent: SentAt, zone: tzinfo) -> int | None:
+    """How far the time of a line is behind that of its ID; None where it has none of its own, or of another day."""
+    written = token.prefix_time
+    if written is None or isinstance(written, NamedDay) or token.of_record or token.linked:
+        return None
+    apart = _instant(written, zone) - to_ms(sent.at)
+    return apart if abs(apart) <= _PREFIX_SLACK_MS else None
 
 
 def _instant(prefix: datetime | None, zone: tzinfo) -> int:

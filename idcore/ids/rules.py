@@ -32,6 +32,8 @@ HUGE_OFFSET, LARGE_OFFSET, USUAL_OFFSET = 1 << 44, 1 << 40, 1 << 32
 BROKER_PORTS, OTHER_BROKER_PORTS = range(10_900, 11_000), (9_876, 10_811, 8_080, 8_081)
 # Kubernetes gives node ports from this range by default (kube-apiserver --service-node-port-range).
 NODE_PORTS = range(30_000, 32_768)
+# What a line has that is written when a send has ended: a SendResult, or its status (0 in the Go and C++ clients).
+SEND_REPORT = r"\bSendResult\b|\bsendStatus[\"']?\s?[=:]\s?[\"']?(?:SEND_OK|0\b)"
 
 LONGEST_MONTH_MS = 31 * 86_400_000
 # MessageClientIDSetter reads the clock twice (4.7.0 and later): elapsed can pass the month's end by a few ms.

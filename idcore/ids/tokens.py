@@ -23,7 +23,7 @@ class Token:
     were taken out of it, a digit is left over behind it, or digits are missing at its end, masked or cut off. `linked`:
     the id came in a link instead of a line, and born_ms is the time of the link; `assumed` is what of that was assumed.
     `gateway`: an MQTT server generated it, for the message of a device. `shown`: whether its place shows that it may be
-    an id (`rules.shows_id`).
+    an id (`rules.shows_id`). `reports_send`: its line says that the message was sent just now.
     """
 
     text: str
@@ -39,6 +39,7 @@ class Token:
     of_record: bool = False
     whole: Wholeness = "whole"
     gateway: bool = False
+    reports_send: bool = False
     shown: bool = True
     named_day: NamedDay | None = None
     stored_ms: int | None = None

@@ -13,9 +13,9 @@ from idcore.ids.assumptions import assumed
 from idcore.ids.clock import Clock
 from idcore.ids.delivery import Delivery
 from idcore.ids.delivery_sentences import short_text
-from idcore.ids.describe import doubts, month_source, when
+from idcore.ids.describe import doubts, line_apart, month_source, when
 from idcore.ids.identify import Reading
-from idcore.ids.model import ClientId, OffsetId
+from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.record_fields import fields_of
 from idcore.intake.intake import FoundId, Intake
 from idcore.presentation.reader import Reader
@@ -142,7 +142,9 @@ def _sent(item: FoundId, reading: Reading, clock: Clock, reader: Reader) -> str:
     else:
         mark = words.assumed(assumed(month_source(reading, reason) != "assumed", sent.zone_source))
         said = words("one.sent", at=reader.full(sent.at), mark=mark, who=who)
-        wrong = (words.fill(f"one.{doubt.code}", doubt.values) for doubt in doubts(sent, item.token, clock))
+        apart = line_apart(sent, item.token, clock) if isinstance(message_id, UniqId) else None
+        doubtful = [*doubts(sent, item.token, clock), *([apart] if apart is not None else [])]
+        wrong = (words.fill(f"one.{doubt.code}", doubt.values) for doubt in doubtful)
         said = words("compare.between").join([said, *wrong])
     docker = any(why.code == "host_docker" for why in reading.why)
     return words("compare.between").join([said, words("one.docker")]) if docker else said

@@ -17,8 +17,9 @@ from idcore.ids.clock import is_time
 from idcore.ids.delivery import STATUSES
 from idcore.ids.identify import identify
 from idcore.ids.lists import is_list_of_ids
-from idcore.scan import broker_names, printers, record_clocks
+from idcore.scan import broker_names, line_clocks, printers, record_clocks
 from idcore.scan.deliveries import DeliveryClaim, DeliveryLook
+from idcore.scan.line_clocks import LineTime
 from idcore.scan.record_clocks import Stamp
 from idcore.sources.inputs import InputFile, shown, split_files, walk
 
@@ -153,6 +154,7 @@ class LineEvidence:
     bytes: int = 0
     whole: bool = True
     stamps: dict[str, list[Stamp]] = field(default_factory=dict)  # of each broker, by its address
+    line_times: dict[tuple[str, str], list[LineTime]] = field(default_factory=dict)  # of each file and host
     is_list: bool = False  # nothing but ids was seen: their order and their gaps show nothing
     broker_names: dict[str, set[str]] = field(default_factory=dict)  # of each address that a line names
 
@@ -184,6 +186,7 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
         _names(piece.text, piece.file, evidence)
         looked.take(piece.file, piece.line, piece.text)
         _stamps(piece.text, min(most, size), evidence)
+        _line_times(piece, min(most, size), evidence)
         broker_names.take(piece.text, evidence.broker_names)
         if len(evidence.last_items) < MOST_BATCHES:
             evidence.last_items.update(match[1].decode().upper() for match in _JOINED_IDS.finditer(piece.text))
@@ -205,6 +208,14 @@ def _stamps(text: bytes, of_bytes: int, evidence: LineEvidence) -> None:
             own = evidence.stamps.setdefault(broker, [])
             if len(own) < record_clocks.MOST_RECORDS:
                 own.append(stamp)
+
+
+def _line_times(piece: Piece, of_bytes: int, evidence: LineEvidence) -> None:
+    share = line_clocks.MOST_LINES * len(piece.text) // max(1, of_bytes) + 1
+    for one in line_clocks.line_times(piece.text, share):
+        key = piece.file, one.host
+        if key in evidence.line_times or len(evidence.line_times) < line_clocks.MOST_HOSTS:
+            evidence.line_times.setdefault(key, []).append(one)
 
 
 def texts(files: Sequence[InputFile], most: int, evidence: LineEvidence) -> Iterator[Piece]:

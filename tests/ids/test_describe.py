@@ -273,3 +273,30 @@ def test_a_clock_that_was_set_back_by_days_is_shown_by_the_time_of_a_line(line: 
     row = describe(judge(token), token, CLOCK)
     assert (row["sent_at"] is not None) == is_time, row["sent_at"]
     assert row["certainty"] == "likely"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("2026-11-17 09:55:00.000 INFO consumed msgId={id}", ["line_early"]),
+        ("2026-11-17 09:59:54.000 INFO consumed msgId={id}", ["line_early"]),
+        ("2026-11-17 09:59:56.000 INFO consumed msgId={id}", []),  # of a clock without milliseconds
+        ("2026-11-17 09:55:00.000 INFO born_timestamp: 1794880800000, msgId={id}", ["line_early"]),
+        ("2026-11-17T09:55:00.000+08:00 INFO consumed msgId={id}", ["line_early"]),
+        ("2026-11-17 09:00:00.020 INFO consumed msgId={id}", []),  # of another zone
+        ("2026-11-17 18:00:00.020 INFO consumed msgId={id}", []),
+        ("2026-11-17 11:23:00.000 INFO consumed msgId={id}", []),  # it waited
+        ("2026-11-17 11:23:00.000 INFO SendResult [sendStatus=SEND_OK, msgId={id}]", ["line_late"]),
+        ("2026-11-17 11:23:00.000 INFO SendResult [sendStatus=0, msgId={id}]", ["line_late"]),
+        ('{{"time":"2026-11-17 11:23:00.000","sendStatus":"SEND_OK","msgId":"{id}"}}', ["line_late"]),
+        ("2026-11-17 10:00:09.500 INFO SendResult [sendStatus=SEND_OK, msgId={id}]", []),  # tried again
+        ("2026-11-18 10:07:00.000 INFO SendResult [sendStatus=SEND_OK, msgId={id}]", []),  # of another day
+        ("Nov 17 09:55:00 host app: consumed msgId={id}", []),  # its day dates nothing
+    ],
+)
+def test_a_line_whose_time_is_of_another_clock_says_so(line: str, said: list[str]) -> None:
+    elapsed = (16 * 24 + 10) * 3_600_000
+    (token,) = find(line.format(id=f"0A0A0A0A303918B4AAC2{elapsed:08X}0001"))
+    row = describe(judge(token), token, CLOCK)
+    assert [code for code in row["why_codes"] if code.startswith("line_")] == said
+    assert (row["sent_at"], row["certainty"]) == ("2026-11-17T10:00:00.000+08:00", "certain")

@@ -124,6 +124,8 @@ CLOCK_RECORDS = 3  # the fewest that show a level
 CLOCK_ALIKE_SHARE, CLOCK_JITTER_MS, CLOCK_JITTER_SHARE = 0.9, 1_000, 0.02
 CLOCK_SOON_MS = 5 * 60_000  # a consumer that keeps up begins so soon
 CLOCK_ZONE_MS = 5 * 60_000  # a clock that was set by hand to another zone's time
+# Consumers are some seconds late, and not all by as much.
+LINE_JITTER_MS, LINE_JITTER_SHARE = 5_000, 0.05
 
 # ---- copies
 

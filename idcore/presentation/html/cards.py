@@ -37,6 +37,7 @@ SPECIAL = frozenset(
         "seconds": "future maybe_local odd",
         "time": "to_come before_rocketmq",
         "born": "apart",
+        "line": "early late",
         "stored": "apart",
         "id": "joined grouped longer",
     }.items()

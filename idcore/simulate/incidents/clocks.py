@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 
 from idcore.ids import clock as clocks
@@ -160,3 +161,37 @@ def _behind(stage: Incident) -> Iterator[str]:
 @variant("broker_clock", "step")
 def _broker_step(stage: Incident) -> Iterator[str]:
     yield from _wrong(stage, 0, 3_600_000)
+
+
+@variant("line_clock", "early")
+def _producer_ahead(stage: Incident) -> Iterator[str]:
+    yield from _read_elsewhere(stage, 312_000)
+
+
+@variant("line_clock", "early_by_seconds")
+def _producer_seconds_ahead(stage: Incident) -> Iterator[str]:
+    yield from _read_elsewhere(stage, 17_500)
+
+
+def _read_elsewhere(stage: Incident, ahead_ms: int) -> Iterator[str]:
+    """A producer whose clock is ahead, and a consumer that prints its ids, among those of others."""
+    producer = Producer(stage, stage.host(), stage.pid(), counter=stage.random.randrange(20_000))
+    producer.skew_ms = ahead_ms
+    stage.expect(producer.host)
+    for _ in range(200):
+        stage.step()
+        sent = stage.send(stage.random.choice([producer, *stage.healthy]))
+        yield stage.prefix(f"ConsumeMessageThread_orders_{stage.random.randrange(1, 21)}") + f"done, msgId={sent.id}"
+
+
+@variant("line_clock", "late")
+def _producer_behind(stage: Incident) -> Iterator[str]:
+    """SendResults of a producer whose clock is behind, with the time of what collects the log."""
+    producer = Producer(stage, stage.host(), stage.pid(), counter=stage.random.randrange(20_000))
+    producer.skew_ms = -247_000
+    stage.expect(producer.host)
+    for _ in range(200):
+        stage.step()
+        sent = stage.send(producer)
+        yield stage.sent_line(replace(sent, born_ms=stage.now))
+        yield from stage.background(1)
