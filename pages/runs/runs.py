@@ -45,22 +45,23 @@ heading("page.runs")
 # load
 runs, days = runlist.every(), limits.value("days")
 
-# show
+# scan
 lacking = watch.lacks_spark(words)
 if not runs and not lacking:
     empty(words("empty.no_runs"), ("decode", words("empty.decode")))
-elif runs:
+with st.expander(words("runs.new"), expanded=not runs, icon=":material/add:"):
+    left, right = st.columns(2, gap="large")
+    with left:
+        begin.uploads()
+    with right:
+        begin.folder()
+begin.going()
+
+# show
+if runs:
     live = any(row["state"] in UNENDED for row in runs)
     st.fragment(runlist.listing, run_every=1.0 if live else None)(live)
 damaged()
-
-# scan
-st.header(words("runs.new"), anchor=False)
-left, right = st.columns(2, gap="large")
-with left:
-    begin.uploads()
-with right:
-    begin.folder()
 small_print(
     [
         words("runs.kept_days", days=days) if days else words("runs.kept"),

@@ -71,9 +71,18 @@ def unkept(runs: Path) -> list[Path]:
     return [path.parent for path, held in facts if not held.get("kept", True)]
 
 
+def open_form(tab: Visit) -> Locator:
+    """The box for a path, in the form that is folded where there are scans."""
+    path = tab.page.get_by_role("textbox", name="File or folder on the server")
+    if not path.is_visible():
+        tab.page.get_by_text("New scan", exact=True).click()
+    return path
+
+
 def scan_folder(tab: Visit, folder: Path) -> None:
     tab.go("/runs")
-    tab.page.get_by_role("textbox", name="File or folder on the server").fill(str(folder))
+    path = open_form(tab)
+    path.fill(str(folder))
     tab.page.locator(".st-key-scan-folder button").click()
 
 
@@ -159,8 +168,8 @@ def test_files_are_followed_and_every_page_draws_itself_again(browser: Browser, 
     (followed / "app.log").write_text(log(100), encoding="utf-8")
     with visit(browser, running.url) as tab:
         page = tab.page
-        page.goto(f"{running.url}/runs")
-        page.get_by_role("textbox", name="File or folder on the server").fill(str(followed))
+        tab.go("/runs")
+        open_form(tab).fill(str(followed))
         page.get_by_role("button", name="Follow", exact=True).click()
         row = page.locator(f".st-key-run-{wait_for(runs, {'running'}, 60).name}")
         row.get_by_role("link", name="Open", exact=True).click(timeout=SCAN)

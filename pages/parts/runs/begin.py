@@ -41,7 +41,6 @@ def uploads() -> None:
         st.warning(words("runs.no_upload"), icon=":material/info:")
     elif sent:
         begin_uploads(files, words)
-    going("runs_uploaded", words)
 
 
 def begin_uploads(files: Sequence[Any], words: Words) -> None:
@@ -90,11 +89,15 @@ def folder() -> None:
         st.warning(words("runs.no_path"), icon=":material/info:")
     if offered := state.get("runs_offered"):
         offer(offered, words)
-    going("runs_begun", words)
 
 
-def going(key: str, words: Words) -> None:
-    """The scan that was begun right here: how far it is, and at its end the way to its findings."""
+def going() -> None:
+    """The scans that were begun right here: how far they are, and at their end the way to their findings."""
+    for key in ("runs_uploaded", "runs_begun"):
+        _going(key, view().words)
+
+
+def _going(key: str, words: Words) -> None:
     name = st.session_state.get(key)
     if not name:
         return
