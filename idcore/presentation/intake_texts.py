@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from idcore.base.catalogue import Words
 from idcore.base.layout import ID_DIGITS
 from idcore.base.lazy_pattern import lazy_pattern
+from idcore.ids.assumptions import assumed, assumed_of_many
 from idcore.ids.clock import Clock
-from idcore.ids.describe import made_by, when
+from idcore.ids.describe import made_by, month_source, when
 from idcore.ids.identify import Verdict
 from idcore.ids.model import ClientId, OffsetId
 from idcore.ids.origins import Fingerprint
@@ -52,36 +53,76 @@ def intake_sentence(intake: Intake, where: str, words: Words, summary: Mapping[s
     )
 
 
-def common_sentences(intake: Intake, clock: Clock, reader: Reader) -> list[str]:
-    """What the ids of a list have in common, in what they differ and what most are of, and which come more than once.
+def common_sentences(
+    intake: Intake, clock: Clock, reader: Reader, summary: Mapping[str, Any] | None = None
+) -> list[str]:
+    """What ids have in common, in what they differ and what most are of; of a list also which come more than once.
 
-    A log says more about its ids than they say about one another, and of a single id nothing is common.
+    Of a log its messages are compared, and its records. `summary`: of the scan of all, where not all was read here.
     """
     words = reader.words
     distinct = {item.token.text.upper(): item for item in intake.found}
-    if not intake.is_list or len(intake.found) < 2:
+    if len(intake.found) < 2 or (intake.cut and summary is None):
         return []
+    if intake.cut or not intake.is_list:
+        aspects = _of_log(distinct.values(), clock, reader)
+        return _of_scan(aspects.values, summary or {}, words) if intake.cut else _compared(aspects, words)[1]
     said = [text for text in (other_lines(intake, words),) if text]
-    alike, apart = [], []
-    aspects = _aspects(distinct.values(), clock, reader) if len(distinct) > 1 else {}
-    for name, values in aspects.items():
-        if len(values) == 1:
-            alike.append(_aspect(name, values, words))
-        elif name == "minute":
-            apart.append(words("list.between", first=min(values), last=max(values)))
-        else:
-            apart.append(words.count(name, len(values)))
-    said += [words("list.common", what=words.listed(alike))] if alike else []
-    said += [words("list.apart", what=words.listed(apart))] if apart else []
-    said += _most_sentences(aspects, words)
+    alike, compared = _compared(_aspects(distinct.values() if len(distinct) > 1 else (), clock, reader), words)
+    said += compared
     if again := repeated(intake):
         some = [f"{text} ({len(items):,})" for text, items in again.items()]
         said.append(words("list.again", n=words.count("id", len(again)), ids=words.first(some, NAMED)))
-        theirs = _aspects([distinct[text] for text in again], clock, reader) if len(again) > 1 else {}
-        own = [_aspect(name, values, words) for name, values in theirs.items() if len(values) == 1]
-        if only := [text for text in own if text not in alike]:
+        theirs = _aspects([distinct[text] for text in again] if len(again) > 1 else (), clock, reader)
+        if only := [text for text in _compared(theirs, words)[0] if text not in alike]:
             said.append(words("list.again_common", what=words.listed(only)))
     return said
+
+
+class _Aspects(NamedTuple):
+    """What ids share: each aspect that all have, with its values and how many have them; what of times is assumed."""
+
+    values: dict[str, Counter[str]]
+    mark: str = ""
+
+
+def _compared(aspects: _Aspects, words: Words) -> tuple[list[str], list[str]]:
+    """What all have in common, and the sentences of that, of what differs and of what most are of."""
+    alike, apart = [], []
+    for name, values in aspects.values.items():
+        mark = aspects.mark if name == "minute" else ""
+        if len(values) == 1:
+            alike.append(_aspect(name, values, words) + mark)
+        elif name == "minute":
+            apart.append(words("list.between", first=min(values), last=max(values)) + mark)
+        else:
+            apart.append(words.count(name, len(values)))
+    said = [words("list.common", what=words.listed(alike))] if alike else []
+    said += [words("list.apart", what=words.listed(apart))] if apart else []
+    return alike, [*said, *_most_sentences(aspects.values, words)]
+
+
+def _of_log(items: Iterable[FoundId], clock: Clock, reader: Reader) -> _Aspects:
+    """The aspects of several messages, and those of several records: of one the sentence of a message says all."""
+    by_kind: dict[bool, list[FoundId]] = {False: [], True: []}
+    for item in items:
+        best = item.verdict.best
+        by_kind[best is not None and isinstance(best.id, OffsetId)].append(item)
+    messages, records = (_aspects(own if len(own) > 1 else (), clock, reader) for own in by_kind.values())
+    return messages._replace(values=messages.values | records.values)
+
+
+def _of_scan(aspects: Mapping[str, Counter[str]], summary: Mapping[str, Any], words: Words) -> list[str]:
+    """What all ids of a scan are of, of which `aspects` has those of the first; one that all are of has its name."""
+    counts = {name: summary.get(key, 0) for name, key in (("host", "hosts"), ("broker", "brokers"))}
+    counts["process"] = summary.get("processes", 0) + summary.get("clients", 0)
+    what = []
+    for name in ("process", "broker") if counts["process"] == 1 else ("process", "host", "broker"):
+        if counts[name] == 1 and len(aspects.get(name, ())) == 1:
+            what.append(_aspect(name, aspects[name], words))
+        elif counts[name] > 1:
+            what.append(words.count(name, counts[name]))
+    return [words("list.apart", what=words.listed(what))] if what else []
 
 
 def repeated(intake: Intake) -> dict[str, list[FoundId]]:
@@ -128,15 +169,15 @@ def _most_sentences(aspects: Mapping[str, Counter[str]], words: Words) -> list[s
     ]
 
 
-def _aspects(items: Iterable[FoundId], clock: Clock, reader: Reader) -> dict[str, Counter[str]]:
-    """What ids of a list may share: each aspect with its values and how many have them; of an aspect that all have."""
-    names = ("host", "process", "maker", "broker", "minute")
-    aspects: dict[str, Counter[str]] = {name: Counter() for name in names}
-    shared = set(aspects)
+def _aspects(items: Iterable[FoundId], clock: Clock, reader: Reader) -> _Aspects:
+    """What several ids may share."""
+    values: dict[str, Counter[str]] = {name: Counter() for name in ("host", "process", "maker", "broker", "minute")}
+    shared, marks, dated = set(values), Counter[str](), 0
     for item in items:
         best = item.verdict.best
         assert best is not None
-        own: dict[str, str] = {"maker": reader.words.coded(made_by(best, when(best, item.token, clock)[1]))}
+        sent, reason = when(best, item.token, clock)
+        own: dict[str, str] = {"maker": reader.words.coded(made_by(best, reason))}
         if isinstance(best.id, OffsetId):
             own = {"broker": best.id.address}
         elif isinstance(best.id, ClientId):
@@ -144,15 +185,17 @@ def _aspects(items: Iterable[FoundId], clock: Clock, reader: Reader) -> dict[str
         else:
             process = Fingerprint(best.id.host, best.id.pid, best.id.loader_text)
             own |= {"host": best.id.host, "process": str(process)}
-        sent, _ = when(best, item.token, clock)
         if sent is not None:
             own["minute"] = reader.minute(sent.at)
+            dated += 1
+            marks.update(assumed(month_source(best, reason) != "assumed", sent.zone_source))
         shared &= own.keys()
         for name, value in own.items():
-            aspects[name][value] += 1
-    if len(aspects["process"]) == 1:
+            values[name][value] += 1
+    if len(values["process"]) == 1:
         shared -= {"host"}  # it is in the name of the process
-    return {name: values for name, values in aspects.items() if name in shared}
+    mark = reader.words.assumed(assumed_of_many(dated, marks["month"], marks["zone"]))
+    return _Aspects({name: counts for name, counts in values.items() if name in shared and counts}, mark)
 
 
 def reasons_text(reasons: Mapping[str, int], words: Words) -> str:

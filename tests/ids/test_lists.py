@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -114,7 +115,8 @@ def test_in_what_a_list_differs_is_said() -> None:
     ids = [uniq(0x0A000007 + n, 4711, JAVA, DAY_20 + 600_000 * n, n) for n in range(3)]
     said = common(",".join([*ids, ids[0]]))
     assert (
-        "They are of 3 hosts, 3 processes and the time from 2026-11-21 00:00 +00:00 to 2026-11-21 00:20 +00:00" in said
+        "They are of 3 hosts, 3 processes and the time from 2026-11-21 00:00 +00:00 to 2026-11-21 00:20 +00:00 "
+        "(month assumed)." in said
     )
     assert f"1 ID more than once: {ids[0]} (2)." in said
     assert "3 台主机" in common(",".join(ids), "zh")
@@ -125,9 +127,32 @@ def test_brokers_of_a_list_of_offset_msg_ids_are_said() -> None:
     assert said.startswith("All have broker 10.0.0.1:10911 in common.")
 
 
-@pytest.mark.parametrize("text", [IDS[0], "\n".join(f"09:50 {one}" for one in IDS), "no id"])
-def test_of_one_id_and_of_a_log_nothing_is_common(text: str) -> None:
+SENT = "2026-11-21 00:00:01.000 SendResult [sendStatus=SEND_OK, msgId={}, offsetMsgId={}]"
+
+
+@pytest.mark.parametrize("text", [IDS[0], "no id", SENT.format(IDS[0], offset(0x0A000001, 10911, 1024))])
+def test_of_one_message_nothing_is_common(text: str) -> None:
     assert common(text) == ""
+
+
+def test_what_the_messages_and_the_records_of_a_log_have_in_common_is_said() -> None:
+    ids = [uniq(0x0A000007 + n % 2, 4711, JAVA, DAY_20 + 40_000 * n, n) for n in range(4)]
+    text = "\n".join(SENT.format(one, offset(0x0A000001, 10911, n << 10)) for n, one in enumerate(ids))
+    said = common(text)
+    assert "broker 10.0.0.1:10911 in common." in said
+    assert "They are of 2 hosts, 2 processes and the time from 2026-11-21 00:00 +00:00 to 2026-11-21 00:02" in said
+    assert "assumed" not in said, "the lines show the month"
+
+
+def test_of_a_log_that_is_not_read_whole_the_scan_counts() -> None:
+    lines = [SENT.format(one, offset(0x0A000001, 10911, n << 10)) for n, one in enumerate(IDS[:3])]
+    intake = replace(read_sources([Source(PASTED, "\n".join(lines).encode())]), cut=True)
+    reader, clock = Reader(catalogue.words("en"), UTC), Clock(AT, UTC, "given")
+    assert common_sentences(intake, clock, reader) == []
+    counted = {"hosts": 1, "processes": 1, "clients": 0, "brokers": 12}
+    assert common_sentences(intake, clock, reader, counted) == [
+        "They are of process 10.0.0.7 pid 4711 loader 18B4AAC2 and 12 brokers."
+    ]
 
 
 def test_one_message_on_seven_lines_is_one_message(tmp_path: Path) -> None:

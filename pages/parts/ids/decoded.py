@@ -81,7 +81,7 @@ def many(here: DecodeSession) -> tuple[DeltaGenerator, DeltaGenerator]:
     words, items, run = view().words, here.intake.found, here.open_run()
     summary = run.summary if run and run.state == "done" else None
     message(here, intake_texts.intake_sentence(here.intake, here.where(words), words, summary))
-    for sentence in intake_texts.common_sentences(here.intake, here.clock(), view()):
+    for sentence in intake_texts.common_sentences(here.intake, here.clock(), view(), summary):
         said(sentence)
     if (again := cards.repeated(here.intake, view())) is not None:
         show_html(again)
