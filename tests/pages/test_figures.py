@@ -61,6 +61,14 @@ def test_without_a_wrap_the_small_counter_is_as_high_as_its_data() -> None:
     assert counters.small(every, reader(SHANGHAI))[0].layout.yaxis.ticktext == ("0", "65,535")
 
 
+@pytest.mark.parametrize(("seconds", "labels"), [(1, 2), (3_600, 4)])
+def test_labels_of_a_small_counter_do_not_run_together(seconds: int, labels: int) -> None:
+    """Those with milliseconds are wide; a chart would turn them."""
+    every = points(1).head(2).assign(sent_at=pd.to_datetime([0, seconds * 10**9], utc=True))
+    below = counters.small(every, reader(SHANGHAI))[0].layout.xaxis
+    assert (below.nticks, below.tickangle) == (labels, 0)
+
+
 def test_the_line_stops_at_65535_and_starts_again_at_0_without_a_stroke_between() -> None:
     _, drawn = sawtooth(0)
     ((_, _, saw, _),) = drawn.lines

@@ -31,6 +31,7 @@ from idcore.presentation.triage.strokes import (
     wide,
 )
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange, at, between
+from pages.parts.charts.timeline import has_wide_labels
 from pages.parts.figures import DATES, axis, band, clock_title, note, paper, ticks_up_to, titled, two_rows
 from pages.parts.view import View
 
@@ -118,9 +119,11 @@ def small(points: pd.DataFrame, view: View, missing: int | None = None, assumed:
         every = [value for _, _, saw, _ in drawn.lines for value in saw if value is not None]
         circle = {**_of_counter((min(every), max(every))), "nticks": 3}
     figure.update_yaxes(axis(palette, fixedrange=True, **circle))
-    figure.update_xaxes(
-        axis(palette, showgrid=False, fixedrange=True, nticks=4, tickformatstops=DATES if is_dated(points) else None)
-    )
+    dates: dict[str, Any] = {}
+    if is_dated(points):
+        is_wide = not points.empty and has_wide_labels(points["sent_at"], pd.Timedelta(0))
+        dates = {"tickformatstops": DATES, "tickangle": 0, "nticks": 2 if is_wide else 4}
+    figure.update_xaxes(axis(palette, showgrid=False, fixedrange=True, **({"nticks": 4} | dates)))
     figure.update_layout(dragmode=False)
     return figure, drawn
 
