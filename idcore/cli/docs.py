@@ -106,8 +106,9 @@ A token is a maximal run of hex digits, without the digits of an escape right in
    `OTHER_THINGS` in `idcore/ids/rules.py` is the list.
 7. An input can show that many of its msgIds only look like some: they are rejected. The reason is `look_alike_uuid`
    for UUIDs, `look_alike` for one alone, and else `look_alike_spread`. Suspects have a
-   loader of no usual launch, and no ID of their process has a label. Marks count that {least} suspects or more have:
-   no letter, a time in front, a UUID, one elapsed and counter, addresses as chance spreads them.
+   loader of no usual launch. Marks count that {least} suspects or more have: no letter, a time in front, a UUID, one
+   elapsed and counter, addresses as chance spreads them. Suspects with a label are judged apart. They are rejected
+   only where one of eight counts longer than a month.
    [ADR 64](adr/0064-what-only-looks-like-an-id.md) has the rule. Those of 6 and 7 are in the table `lookalikes`.
    `--lookalikes ids` accepts them, and so do `--case any` and one click in the console.
 

@@ -43,7 +43,8 @@ RULE = """\
    或在序列的前{usual:,} 个之中时，仍然接受。以字段名的最后一个词为准。其前后的符号可以是转义的：`&quot;`、`%22`、
    `=3D`、反斜杠。`idcore/ids/rules.py` 的 `OTHER_THINGS` 是这份清单。
 7. 一份输入可能表明其中许多 msgId 只是形似：它们被忽略。UUID 的理由为 `look_alike_uuid`，单独一个为 `look_alike`，
-   其余为 `look_alike_spread`。可疑的是：loader 不属于常见的启动方式，且该进程没有一个 ID 带字段名。
+   其余为 `look_alike_spread`。可疑的是：loader 不属于常见的启动方式。
+   带字段名的另行判断：只有八分之一以上的 elapsed 超过一个月时才忽略。
    {least} 个以上可疑的 ID 所共有的特征才算数：没有字母、前面是时间、是 UUID、elapsed 与计数器只有一个值、
    地址像随机分布。规则见[ADR 64](adr/0064-what-only-looks-like-an-id.md)（英文）。第 6、
    7 条忽略的在表 `lookalikes` 中。`--lookalikes ids`、`--case any` 和控制台中的一次点击都会接受它们。

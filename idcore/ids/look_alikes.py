@@ -1,8 +1,9 @@
 """Strings that only look like msgIds: what all of one input show together that one alone does not. Reads no text.
 
 A hash, key or UUID of 32 hex digits is a msgId by its digits alone. Suspects are processes whose loader no usual launch
-has, and that no label vouches for. A sample of them gives the rule of the input, in decode and in the scan. The numbers
-of a `Suspect` are numbers, or arrays of them: the same functions judge one string and all of a scan.
+has. A sample of them gives the rule of the input, in decode and in the scan. Those that a label vouches for have a rule
+of their own, because other products have a messageId, too. The numbers of a `Suspect` are numbers, or arrays of them:
+the same functions judge one string and all of a scan.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from math import sqrt
 from operator import or_
 from typing import Any, NamedTuple
 
+from idcore.ids import rules
 from idcore.ids.model import UniqId
 
 # Why a string is a look-alike: nothing, what many of the input show, marks of UUIDs, a public address alone.
@@ -29,6 +31,7 @@ _NETWORK, _LARGE = 3, 256  # addresses of one /16 that chance does not give so m
 _BEGUN = 1  # the greatest counter of a process that has just begun
 _SMALL_LOADER = 1 << 16  # Go and Python have such, and chance does not
 _WRITTEN = 3  # of chance, 1 address in 1,000 is seconds in decimal digits
+_LONG = 3  # of chance, 3 in 8 have counted more than a month, and of real IDs none
 _DAWN_SECONDS = 1_262_304_000  # 2010: no ID is older
 _DAWN_MS, _DUSK_MS = 1_000_000_000_000, 2_100_000_000_000  # 2001 to 2036, as the first 48 bits of UUIDv7 are
 _MASK = (1 << 64) - 1
@@ -61,7 +64,8 @@ class Rule:
 
     `spread`: addresses as chance spreads them. `versions`: of UUIDs. `tails`: one elapsed and counter of many.
     `clock`: a time in front. `written`: one in decimal digits. `networks`: those of several addresses, which chance
-    does not give. `everywhere`: so few addresses are private that these are of chance.
+    does not give. `everywhere`: so few addresses are private that these are of chance. `named`: a label vouches for
+    all: none is a look-alike alone.
     """
 
     spread: bool = False
@@ -71,6 +75,7 @@ class Rule:
     clock: bool = False
     written: bool = False
     everywhere: bool = False
+    named: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.spread or self.versions or self.tails or self.clock or self.written)
@@ -88,7 +93,7 @@ class Rule:
         alone = _is_in(one.value, self.tails) | ((of_uuids | self.spread) & (real ^ True))
         alone = alone & (one.several ^ True) & (one.early ^ True)
         lone = (is_private(one) | one.known | one.shown | one.several | (one.loader < _SMALL_LOADER) | one.wide) ^ True
-        lone = lone & (_is_in(one.high >> 16, self.networks) ^ True) & (one.early ^ True)
+        lone = lone & (_is_in(one.high >> 16, self.networks) ^ True) & (one.early ^ True) & (not self.named)
         many = self.has_mark(one) | alone
         return 1 * (many & (of_uuids ^ True)) + 2 * (many & of_uuids) + 3 * (lone & (many ^ True))
 
@@ -107,7 +112,7 @@ def order_of(first: Any, second: Any, third: Any) -> Any:
 
 
 def rule_of(suspects: Sequence[Suspect]) -> Rule:
-    """The rule that a sample of an input gives. Suspects with a label are not in it.
+    """The rule that a sample of an input gives. Suspects with a label are not in it (`rule_of_named`).
 
     >>> word = 0x12345678
     >>> ids = [Suspect(False, False, 16_843_009 * 16 * n, 5, word, 77 * n, *4 * [False]) for n in range(12)]
@@ -129,6 +134,21 @@ def rule_of(suspects: Sequence[Suspect]) -> Rule:
     chance = len(single) / _PRIVATE
     everywhere = len(single) >= _ENOUGH and sum(map(is_private, single)) <= chance + 4 * sqrt(chance)
     return Rule(_is_spread(public), uuids, tails, networks, clock, marked.written, everywhere)
+
+
+def rule_of_named(suspects: Sequence[Suspect]) -> Rule | None:
+    """The rule of those that a label vouches for: the same, but only where they count as no client does, else none."""
+    long = sum(is_long(one) and not (one.several or one.early or one.known) for one in suspects)
+    if long < _LONG or _SHARE * long < len(suspects):
+        return None
+    return replace(rule_of(suspects), named=True)
+
+
+def is_long(one: Suspect) -> Any:
+    """Whether elapsed is longer than a month, and no clock that was set back explains it."""
+    elapsed = one.value >> 16
+    longest, back = rules.LONGEST_MONTH_MS + rules.ELAPSED_SLACK_MS, rules.ELAPSED_WRAP - rules.CLOCK_BACK_MS
+    return (elapsed > longest) & (elapsed < back)
 
 
 def _networks(some: Sequence[Suspect]) -> frozenset[int]:
@@ -229,7 +249,7 @@ class Suspects:
 
     def __init__(self) -> None:
         self._processes: dict[Hashable, _Process] = {}
-        self._rule: Rule | None = None
+        self._rules: dict[bool, Rule | None] = {}  # of those without a label, and of those with one
 
     def see(self, one: UniqId, labelled: bool, known: bool, shown: bool) -> None:
         """Takes an ID of an unknown client; of the other three as `Verdict` and `Suspect` have it."""
@@ -247,12 +267,14 @@ class Suspects:
     def look_alike(self, one: UniqId) -> str:
         """Why an ID that was seen only looks like one, by all of them: one of `REASONS`."""
         process = self._processes.get(_key(one))
-        if process is None or process.labelled:
+        if process is None:
             return ""
-        if self._rule is None:
+        if not self._rules:
             sample = sorted(self._processes.values(), key=lambda each: order_of(*each.words))[:MOST]
-            self._rule = rule_of([each.suspect for each in sample if not each.labelled])
-        return REASONS[self._rule.holds(process.suspect)]
+            self._rules[False] = rule_of([each.suspect for each in sample if not each.labelled])
+            self._rules[True] = rule_of_named([each.suspect for each in sample if each.labelled])
+        rule = self._rules[process.labelled]
+        return "" if rule is None else REASONS[rule.holds(process.suspect)]
 
 
 def _key(one: UniqId) -> Hashable:

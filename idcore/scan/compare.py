@@ -151,7 +151,7 @@ def _of_parts(
     for sample, ids, suspects in zip(samples, _IDS, _SUSPECTS, strict=True):
         blocks = [Block.unpack(data) for data in known.get(ids, ())]
         own = look_alikes.rows_of(b"".join(known.get(suspects, ())))
-        sides.append(look_alikes.taken_out(blocks, own, look_alikes.rule_of(sample))[0])
+        sides.append(look_alikes.taken_out(blocks, own, look_alikes.rules_of(sample))[0])
     first_after = sum(len(block.keys) for block in sides[0])
     for kind, runs in collect([*sides[0], *sides[1]]).items():
         ends = _one_sided(kind, runs, one_sided, exact)

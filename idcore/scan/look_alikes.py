@@ -2,7 +2,7 @@
 
 The rule is `idcore.ids.look_alikes`. A row is an ID of an unknown client in one text of one task: the words of its key,
 the ID, how often it is there, the number of the text, the byte of the first, and the marks of its process as the kernel
-has them. A process with a label, or with several IDs that no mark covers, has one row in which no ID is counted.
+has them. A process with several IDs that no mark covers has one row in which no ID is counted.
 
 What a name in front calls something else has such rows too, with the number of the name in the place of marks.
 """
@@ -49,13 +49,10 @@ def suspects_of(tokens: find.FoundIds, ids: int, texts: Sequence[tuple[int, int]
     rows = np.zeros((len(table), ROW), np.uint64)
     rows[:, : find.KEY_COLUMNS] = table[:, : find.KEY_COLUMNS]
     rows[:, VALUE], rows[:, MARKS] = table[:, find.TABLE_LAST], table[:, find.TABLE_MARKS]
-    # Whether the IDs of a process are counted: without a label, and only one, or with marks in the first
-    # bytes.
+    # Whether the IDs of a process are counted: only one, or with marks in the first bytes.
     suspects = _suspects(rows)
     single = rows[:, MARKS] & find.SEVERAL == 0
-    may_be = (rows[:, MARKS] & find.LABELLED == 0) & (
-        single | suspects.decimal | look_alikes.is_clock(suspects) | look_alikes.is_written(suspects)
-    )
+    may_be = single | suspects.decimal | look_alikes.is_clock(suspects) | look_alikes.is_written(suspects)
     row_of_slot = np.full(int(tokens.slots[:ids].max()) + 1, -1, np.int64)
     row_of_slot[table[may_be, find.TABLE_SLOT].astype(np.int64)] = np.flatnonzero(may_be)
     owner = row_of_slot[tokens.slots[:ids]]
@@ -85,20 +82,35 @@ def sample_of(rows: np.ndarray) -> np.ndarray:
     return _of_sample(_whole(rows)[0])
 
 
-def rule_of(samples: Sequence[np.ndarray]) -> Rule:
-    """The rule by the samples of all tasks."""
-    if not samples:
-        return Rule()
-    rows = _of_sample(_whole(np.concatenate(samples))[0])
-    rows = rows[rows[:, MARKS] & find.LABELLED == 0]
+class Rules(NamedTuple):
+    """The rule of the processes that no label vouches for, and of those that one does."""
+
+    unnamed: Rule
+    named: Rule | None
+
+    def holds(self, processes: np.ndarray) -> np.ndarray:
+        """Why each process only looks like one of msgIds, as `Rule.holds` says it."""
+        suspects, is_named = _suspects(processes), processes[:, MARKS] & find.LABELLED != 0
+        of_named = 0 if self.named is None else self.named.holds(suspects)
+        return np.where(is_named, of_named, self.unnamed.holds(suspects))
+
+
+def rules_of(samples: Sequence[np.ndarray]) -> Rules:
+    """The rules by the samples of all tasks."""
+    rows = _of_sample(_whole(np.concatenate(samples))[0]) if samples else np.empty((0, ROW), np.uint64)
+    is_named = rows[:, MARKS] & find.LABELLED != 0
+    return Rules(look_alikes.rule_of(_each(rows[~is_named])), look_alikes.rule_of_named(_each(rows[is_named])))
+
+
+def _each(rows: np.ndarray) -> list[Suspect]:
     columns = [np.broadcast_to(column, len(rows)).tolist() for column in _suspects(rows)]
-    return look_alikes.rule_of([Suspect(*one) for one in zip(*columns, strict=True)])
+    return [Suspect(*one) for one in zip(*columns, strict=True)]
 
 
-def taken_out(blocks: Sequence[Block], suspects: np.ndarray, rule: Rule) -> tuple[list[Block], list[LookAlike]]:
+def taken_out(blocks: Sequence[Block], suspects: np.ndarray, judge: Rules) -> tuple[list[Block], list[LookAlike]]:
     """The blocks without the look-alikes of the part, and what was taken out, by text."""
     processes, of_rows = _whole(suspects)
-    reasons = np.where(processes[:, MARKS] & find.LABELLED == 0, rule.holds(_suspects(processes)), 0)
+    reasons = judge.holds(processes)
     gone = reasons > 0
     if not gone.any():
         return list(blocks), []

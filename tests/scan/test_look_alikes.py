@@ -98,6 +98,8 @@ KINDS: dict[str, Callable[[int], str]] = {
     "a date and random digits": lambda n: f"paid 20250520{10 + n % 10}{10 + n % 50}{md5(n)[:20]}",
     "SYS_GUID": lambda n: f"insert into t values ('{sys_guid(n)}')",
     "IV that counts": lambda n: f"iv={n:032X}",
+    "messageId of another product": lambda n: f"mail accepted messageId={md5(n)} to=a@b",
+    "messageId that is a UUID": lambda n: f'{{"messageId":"{uuid4(n)}"}}',
     "password hash": lambda n: f"password={md5(n)}",
 }
 
@@ -359,6 +361,22 @@ def test_a_lone_string_of_a_public_address_is_an_id_where_its_place_shows_it(lin
         (verdict,) = settled(map(judge, find(text)))
         assert (verdict.best is not None) == is_id
         assert scan_local([on_disk(text.encode())], MONTHS)["hosts"].num_rows == is_id
+
+
+def test_five_labelled_ids_of_unknown_clients_are_shown() -> None:
+    """Of a hundred three of eight count longer than a month has, which no client does."""
+    for kind in ("messageId of another product", "messageId that is a UUID"):
+        verdicts = settled(map(judge, find("\n".join(map(KINDS[kind], range(5))))))
+        assert all(verdict.best is not None for verdict in verdicts)
+
+
+def test_labelled_ids_of_unknown_clients_stay(on_disk: Write) -> None:
+    """Each of another public host, none of which counts longer than a month."""
+    source = random.Random(7)
+    ids = [uniq(source.getrandbits(32), 9, 0x5EED0000 + n, source.randrange(10**9), n) for n in range(60)]
+    text = "\n".join(f"2026-11-20 10:00:00 sent msgId={one}" for one in ids)
+    assert scan_local([on_disk(text.encode())], MONTHS)["processes"].num_rows == 60
+    assert all(verdict.best is not None for verdict in settled(map(judge, find(text))))
 
 
 def test_producers_of_unknown_clients_in_one_network_stay(on_disk: Write) -> None:

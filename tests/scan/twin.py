@@ -225,9 +225,23 @@ def look_alikes(accepted: list[Found], vouched: set[Key]) -> list[tuple[Found, s
             by_process[found.one.process].append(found)
     suspects = {key: Suspect.of(own) for key, own in by_process.items()}
     sample = sorted(suspects, key=lambda key: rank(suspects[key].one))[:1024]
-    reason_of = look_alike_rule([suspects[key] for key in sample if key not in vouched])
-    reasons = {key: "" if key in vouched else reason_of(one) for key, one in suspects.items()}
+    unnamed = look_alike_rule([suspects[key] for key in sample if key not in vouched])
+    named = rule_of_named([suspects[key] for key in sample if key in vouched])
+    reasons = {key: (named if key in vouched else unnamed)(one) for key, one in suspects.items()}
     return [(found, reasons[key]) for key, own in by_process.items() for found in own if reasons[key]]
+
+
+def rule_of_named(suspects: list[Suspect]) -> Callable[[Suspect], str]:
+    """Why a process is none whose ids have a label: the same, if an eighth count more than a month has."""
+    longer = 0
+    for one in suspects:
+        lasts = timedelta(milliseconds=one.one.elapsed)
+        is_possible = lasts <= timedelta(days=31, seconds=1) or lasts >= timedelta(milliseconds=2**32) - timedelta(
+            days=1
+        )
+        longer += not (is_possible or one.several or one.early or is_known(one.one.loader))
+    reason_of = look_alike_rule(suspects) if longer >= max(3, len(suspects) / 8) else lambda one: ""
+    return lambda one: "" if reason_of(one) == "single" else reason_of(one)
 
 
 def look_alike_rule(suspects: list[Suspect]) -> Callable[[Suspect], str]:
