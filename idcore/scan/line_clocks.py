@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from idcore.base.encodings import text_of
-from idcore.base.layout import UNIQ_V4, UNIQ_V6
+from idcore.base.layout import LAYOUTS
 from idcore.ids import makers, rules
 from idcore.ids.clock import HOUR_MS
 from idcore.ids.line_moments import prefix_time
@@ -22,7 +22,7 @@ MOST_HOSTS, MOST_LINES = 2_000, 600  # the lines of all: some 30 microseconds ea
 MOST_APART_MS = 14 * HOUR_MS  # what is further apart is of another day, or of a clock that a month does not show
 _LONGEST = 4 << 10
 _EPOCH = datetime(1970, 1, 1)
-_LAYOUTS = {layout.digits: layout for layout in (UNIQ_V4, UNIQ_V6)}
+_LAYOUTS = {layout.digits: layout for layout in LAYOUTS.values() if layout.kind == "uniq" and not layout.early}
 _ID = re.compile(rb"(?<![0-9A-Fa-f])(?:%s)(?![0-9A-Fa-f])" % b"|".join(b"[0-9A-F]{%d}" % size for size in _LAYOUTS))
 _IS_SENT = re.compile(rules.SEND_REPORT.encode())
 
