@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from idcore.policy.access import OF_RUNS, Visitor
-from idcore.runs.runs import Run, RunError, may_see, runs_root
+from idcore.runs.runs import Run, RunError, Runs, may_see
 
-OF_SCANS, WITH_BODIES = (*OF_RUNS, "compare", "message"), ("lookup", "message", "store")  # pages
+OF_SCANS = (*OF_RUNS, "home", "decode", "compare", "message")  # pages
+WITH_BODIES = ("lookup", "message", "store")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +23,11 @@ class DownloadAccess:
     @classmethod
     def to(cls, visitor: Visitor, page: str, run: str | None) -> DownloadAccess:
         """What a visitor sees; `run` is the name of the scan that the page is about, if it is about one."""
-        seen = Run(runs_root() / run) if run and page in OF_SCANS else None
-        return cls(
-            page,
-            seen if seen is not None and _sees(seen, visitor) else None,
-            visitor.may("bodies") and page in WITH_BODIES,
-        )
+        seen = None
+        if run and page in OF_SCANS:
+            with suppress(RunError):
+                seen = Runs(visitor=visitor).open(run)
+        return cls(page, seen, visitor.may("bodies") and page in WITH_BODIES)
 
     def may(self, visitor: Visitor) -> bool:
         """Whether this visitor, with the roles of now, may have a file of it."""

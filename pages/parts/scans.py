@@ -153,7 +153,11 @@ def hold(name: str) -> None:
 def shown() -> DownloadAccess:
     """What this page shows now: who may have its files, later."""
     page, state = st.session_state.get("address", ("home",))[0], st.session_state
-    name = state.get("compare_run") if page == "compare" else st.query_params.get("run") or state.get("run")
+    name = st.query_params.get("run") or state.get("run")
+    if page == "compare":
+        name = state.get("compare_run")
+    elif page in ("home", "decode"):  # it may show another input than that of the latest scan
+        name = getattr(state.get("decode"), "run", None)
     return DownloadAccess.to(visitor.current(), page, name)
 
 

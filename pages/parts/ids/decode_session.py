@@ -18,7 +18,7 @@ from idcore.intake.intake import PASTED, Dating, lines_of, sources_of_input
 from idcore.presentation.decoding import Decoding
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
-from idcore.runs.runs import SCANS, Run
+from idcore.runs.runs import SCANS, Run, RunError
 from idcore.server import jobs, setting_up
 from idcore.server.front_door import OFFLINE, OFFLINE_FILE
 from idcore.simulate import example
@@ -76,6 +76,15 @@ class DecodeSession(Decoding):
         else:
             scans.keep_while_here(self.run)
         return scans.visible_runs().open(self.run)
+
+    def is_gone(self) -> bool:
+        """Whether its scan was deleted, or is no longer shared: what was read of it is not this visitor's any more."""
+        try:
+            if self.run is not None:
+                scans.visible_runs().open(self.run)
+        except RunError:
+            return True
+        return False
 
     def begin(self) -> bool:
         """Starts the scan that waits; True where it is there at once: the input is short, or was scanned before."""
@@ -141,11 +150,13 @@ def load() -> DecodeSession:
         text = "\n".join(part.strip() for part in ids.split(",") if part.strip())
         st.session_state["text"] = text
         take(text, [], link=ids, case=case_of(query.get("case", ""), None))
-    elif run and not ids and here.run != run:
+    elif run and not ids and (here.run != run or here.is_gone()):
         try:
             reopen(run)
         except (CoreError, OSError) as error:  # deleted, or no longer shared: earlier IDs are not those of this link
             st.session_state["missing"] = ("error", problems.message(error, view().words))
+            if here.run == run:
+                st.session_state["text"] = ""
             put(DecodeSession())
             del query["run"]
             st.session_state.pop("run", None)
@@ -230,7 +241,7 @@ def load_example(name: str) -> None:
 def read_case(case: Case) -> None:
     """The same input once more, lower-case ids read as upper case or rejected."""
     before = current()
-    if before.sources:
+    if before.sources and not before.is_gone():
         here = before.again(case)
         here.taken = before.taken
         start(here)
