@@ -150,6 +150,11 @@ def no_room(session: str, why: CoreError) -> None:
     draw_again(session)
 
 
+def chosen(uploader: str) -> list[Any]:
+    """The files of an uploader, by its key, that are here: a browser still has the IDs of those that have gone."""
+    return [file for file in st.session_state.get(uploader) or [] if hasattr(file, "name")]
+
+
 def refused_upload() -> CoreError | None:
     """Why an upload or a text of this session was not taken; it is said once."""
     return UPLOADS.refusal(session_id) if (session_id := _id()) else None

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from streamlit.runtime.uploaded_file_manager import DeletedFile
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from pages.parts import session
+from pages.parts.triage import compare
 from tests.pages.conftest import ROOT
 
 PAGES = [
@@ -50,3 +55,13 @@ def test_every_callback_of_a_value_asks_whether_its_page_is_in_sight() -> None:
     for path in sorted((ROOT / "pages").rglob("*.py")):
         for given in re.findall(r"on_change=([\w\"]+)", path.read_text(encoding="utf-8")):
             assert given in own, f"{path}: {given}"
+
+
+def test_a_file_that_the_browser_alone_has_is_no_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = SimpleNamespace(name="a.log")
+    state: dict[str, Any] = {"files": [DeletedFile("1"), there], "compare-files-before": [DeletedFile("2")]}
+    monkeypatch.setattr(session.st, "session_state", state)
+    monkeypatch.setattr(compare, "into_address", lambda _: None)
+    assert session.chosen("files") == [there] and session.chosen("none") == []
+    compare.take()
+    assert state["compare"].of_side("before") == ()

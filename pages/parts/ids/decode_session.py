@@ -22,7 +22,7 @@ from idcore.runs.runs import SCANS, Run, RunError
 from idcore.server import jobs, setting_up
 from idcore.server.front_door import OFFLINE, OFFLINE_FILE
 from idcore.simulate import example
-from pages.parts import browser, problems, scans
+from pages.parts import browser, problems, scans, session
 from pages.parts.runs import keeping, runlist
 from pages.parts.view import in_sight, into_address, view
 
@@ -203,7 +203,7 @@ def decode() -> None:
 
     Every click would send it to the browser and back, and draw it again: seconds for 10,000 lines.
     """
-    files, text = st.session_state.get("files") or [], st.session_state.get("text") or ""
+    files, text = session.chosen("files"), st.session_state.get("text") or ""
     if current().taken and not text.strip() and not files:
         return  # it is here already
     take(text, files)
@@ -217,7 +217,7 @@ def decode_files() -> None:
 
     One that is taken away again leaves what is here.
     """
-    if files := st.session_state.get("files"):
+    if files := session.chosen("files"):
         st.session_state["text"] = ""
         take("", files)
 
@@ -226,7 +226,7 @@ def decode_typed() -> None:
     """What is being typed, at a pause: the box stays in sight. With files in it, or long, it waits for the button."""
     text = st.session_state.get("text") or ""
     is_here = current().sources and not current().typed and not text.strip()  # taken out of the box, or from a link
-    if not st.session_state.get("files") and len(text) <= LONG and not is_here:
+    if not session.chosen("files") and len(text) <= LONG and not is_here:
         take(text, [], typed=True)
 
 

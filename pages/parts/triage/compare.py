@@ -156,9 +156,8 @@ def take() -> None:
     sides, chosen, any_case = [], [], bool(state.get("compare-case"))
     for side in SIDES:
         run = state.get(f"compare-run-{side}")
-        sources = intake.sources_of_input(
-            state.get(f"compare-text-{side}") or "", state.get(f"compare-files-{side}") or []
-        )
+        text, files = state.get(f"compare-text-{side}") or "", session.chosen(f"compare-files-{side}")
+        sources = intake.sources_of_input(text, files)
         chosen.append(scans.scanned(sources, _dating(), "any" if any_case else "strict") if sources else run)
         try:
             sides.append(tuple(sources) if sources or not run else of_run(run))
