@@ -42,6 +42,7 @@ class Permission:
     pages: tuple[str, ...] = ()
 
 
+BLANK = " \t"  # around a name or a group; with another space it is somebody else's, or a letter of UTF-8 was cut
 OF_RUNS = ("findings", "lines", "producers", "counters", "brokers", "fate")
 _READING = ("home", "decode", "anatomy", "lab", "runs", "tokens", "message", "help", *OF_RUNS)
 
@@ -143,7 +144,7 @@ class Policy:
             return NOBODY
         held = claims.get(self.groups_claim)
         if isinstance(held, str):
-            held = [part.strip() for part in held.split(",")] if joined else [held]
+            held = [part.strip(BLANK) for part in held.split(",")] if joined else [held]
         # A list of texts, or one text. The keys of an object are names of something else, and a number has no form.
         groups = (
             {group for group in held if isinstance(group, str) and group} if isinstance(held, list | tuple) else set()
@@ -165,7 +166,7 @@ def name_of(claims: Mapping[str, Any], claim: str = "email") -> str:
         subject = claims.get("sub")
         issuer = claims.get("iss")  # two providers may have the same subject
         return ":".join(filter(None, ("sub", issuer, subject))) if isinstance(subject, str) and subject else ""
-    return _small(name.strip())
+    return _small(name.strip(BLANK))
 
 
 def _small(name: str) -> str:

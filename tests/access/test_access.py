@@ -96,6 +96,18 @@ def test_letters_that_look_alike_and_subjects_of_two_providers_are_two_people(tm
     assert first == "sub:https://one:7" and first != second
 
 
+def test_a_space_that_is_no_blank_makes_another_name_and_group(tmp_path: Path) -> None:
+    """The bytes of a header are read as Latin-1: the last one of à in UTF-8 is a space there, and that of Å too."""
+    found = policy(tmp_path)
+    assert found.visitor({"email": " root@example.com\t"}).roles > {"admin"}
+    for other in ("root@example.com\xa0", "root@example.com\x85", "\u3000root@example.com", "root@example.com\n"):
+        assert found.visitor({"email": other}).roles == {"viewer"}, other
+    grave, ring = (found.visitor({"email": name.encode().decode("latin-1")}).name for name in ("annà", "annÅ"))
+    assert grave != ring
+    claims = {"email": "bob@example.com", "groups": "guests, support\xa0"}
+    assert found.visitor(claims, joined=True).roles == {"viewer"}
+
+
 @pytest.mark.parametrize(
     "groups",
     [
