@@ -79,8 +79,10 @@ class FirstPage:
 
 
 def is_page(start: Message) -> bool:
-    """Whether an answer that begins so is a page."""
-    return Headers(raw=start["headers"]).get("content-type", "").startswith("text/html")
+    """Whether an answer that begins so is all of a page; a report that is downloaded is a file, also as HTML."""
+    headers = Headers(raw=start["headers"])
+    is_whole = start["status"] == 200 and "content-disposition" not in headers
+    return is_whole and headers.get("content-type", "").startswith("text/html")
 
 
 def stray(path: str, base: str, known: Collection[str]) -> str | None:

@@ -31,6 +31,7 @@ from idcore.server.logins import Entrance
 from pages.parts import scans, serve, streamlit_private
 
 DEBUGGING = ("clear_cache", "set_run_on_save", "load_git_info", "debug_disconnect_websocket", "debug_shutdown_runtime")
+REPORT = (b"content-disposition", b'attachment; filename="findings.html"')
 
 
 def test_a_click_that_ends_a_run_begins_the_next_next_to_it() -> None:
@@ -84,12 +85,21 @@ def test_the_first_page_names_its_server_and_its_language() -> None:
     assert "</script><b>" not in first_page.with_base(page, "</script><b>", "en").decode()
 
 
-@pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "text/csv"])
-def test_only_pages_are_held_back_and_downloads_pass_as_they_come(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "status", "more"),
+    [
+        ("text/html; charset=utf-8", 200, []),
+        ("text/csv", 200, []),
+        ("text/html; charset=utf-8", 200, [REPORT]),
+        ("text/html; charset=utf-8", 206, []),
+    ],
+)
+def test_only_pages_are_held_back_and_downloads_pass_as_they_come(kind: str, status: int, more: list[Any]) -> None:
     pieces, sent = [b"<html><head>", b"</head></html>"], []
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind.encode())]})
+        headers = [(b"content-type", kind.encode()), *more]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
         for place, piece in enumerate(pieces):
             await send({"type": "http.response.body", "body": piece, "more_body": place == 0})
 
@@ -104,7 +114,7 @@ def test_only_pages_are_held_back_and_downloads_pass_as_they_come(kind: str) -> 
         apart.submit(asyncio.run, first_page.FirstPage(app, serve.base, serve.addresses)(scope, receive, send)).result()
     bodies = [message["body"] for message in sent[1:]]
     assert sent[0]["type"] == "http.response.start"
-    if kind == "text/csv":
+    if kind == "text/csv" or more or status != 200:
         assert bodies == pieces
     else:
         assert len(bodies) == 1 and b"BACKEND_BASE_URL" in bodies[0] and bodies[0].endswith(pieces[1])
