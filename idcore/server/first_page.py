@@ -37,8 +37,11 @@ class FirstPage:
         ):
             await self.app(scope, receive, send)
             return
+        query = scope.get("query_string", b"").decode("latin-1")
+        if scope["path"] == self.base().rstrip("/"):  # else with a scheme and a Host, which are not those of a proxy
+            await RedirectResponse(self.base() + (f"?{query}" if query else ""), 307)(scope, receive, send)
+            return
         if (lost := stray(scope["path"], self.base(), self.known())) is not None:
-            query = scope.get("query_string", b"").decode("latin-1")
             where = urlencode({"missing": lost}) + (f"&{query}" if query else "")
             await RedirectResponse(f"{self.base()}?{where}", 307)(scope, receive, send)
             return

@@ -137,6 +137,25 @@ def test_an_address_that_is_no_page_is_known_before_the_browser_asks(path: str, 
     assert first_page.stray(path, serve.base(), serve.addresses()) == lost
 
 
+@pytest.mark.parametrize(("query", "to"), [(b"", b"/ids/"), (b"run=x&lang=zh", b"/ids/?run=x&lang=zh")])
+def test_the_way_to_the_first_page_below_a_path_names_no_scheme_and_no_host(query: bytes, to: bytes) -> None:
+    """A proxy in front has TLS and the name: the console sees http, and whatever Host the browser sent."""
+    sent: list[Message] = []
+
+    async def nothing(*_: Any) -> Any:
+        raise AssertionError("Streamlit is not asked")
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"accept", b"text/html"), (b"host", b"evil.example")]
+    scope = {"type": "http", "method": "GET", "path": "/ids", "query_string": query, "headers": headers}
+    with ThreadPoolExecutor(1) as apart:
+        page = first_page.FirstPage(nothing, lambda: "/ids/", serve.addresses)
+        apart.submit(asyncio.run, page(scope, nothing, send)).result()
+    assert sent[0]["status"] == 307 and (b"location", to) in sent[0]["headers"]
+
+
 def test_nobody_empties_the_caches_of_everybody() -> None:
     """Streamlit does so for each websocket that asks, also before a login; limits of look-ups would begin again."""
     asked = iter([BackMsg(clear_cache=True), BackMsg(stop_script=True), BackMsg(clear_cache=True)])
