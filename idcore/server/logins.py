@@ -73,7 +73,7 @@ class Entrance:
         begun = claims.get("iat")
         if claims.get("is_logged_in") is not True or isinstance(begun, bool) or not isinstance(begun, int | float):
             return 0.0
-        return begun + self.seconds - now if begun - now < self.seconds else 0.0
+        return begun + self.seconds - now if now - self.seconds < begun < now + self.seconds else 0.0  # of any length
 
     def trusts(self, peer: str | None) -> bool:
         """Whether this address is one of the proxies."""
