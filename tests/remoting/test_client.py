@@ -228,7 +228,7 @@ class TestGuard:
         codes = {kind.code for kind in found if kind.__module__.startswith("idcore.")}
         assert codes == {*ReadCode, *ClientCode}
         look_ups = [12, 28, 29, 30, 31, 33, 105, 106, 206, 321]
-        groups = [14, 43, 45, 60, 201, 202, 203, 204, 208, 300, 328, 345, 352, 402, *range(200074, 200079)]
+        groups = [14, 43, 45, 60, 201, 202, 203, 204, 208, 300, 315, 328, 345, 352, 402, *range(200074, 200079)]
         assert sorted(ReadCode) == sorted(look_ups + groups)
         assert list(ClientCode) == [307]
 

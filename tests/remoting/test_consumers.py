@@ -30,6 +30,7 @@ from idcore.rocketmq.remoting.consumers import (
     TopicGroups,
     TopicStats,
 )
+from idcore.rocketmq.remoting.counters import HandedTo, StoredIn, Sums
 from idcore.rocketmq.remoting.errors import AnswerError, NotPermitted, RemotingError
 from idcore.rocketmq.remoting.frame import Frame
 from idcore.rocketmq.remoting.requests import (
@@ -125,6 +126,12 @@ WHOLE: list[tuple[Request[Any], bytes, Any]] = [
         b'{"filterData":"","maxQueueIndex":9,"minQueueIndex":2,"queueData":[{"physicOffset":77,"physicSize":3,"tagsCode":-1}]}',
         QueuePart((QueueUnit(77, -1),), 2, 9),
     ),
+    (
+        HandedTo("G", "T"),
+        b'{"statsDay":{"avgpt":0.0,"sum":300,"tps":0.003},"statsHour":{"avgpt":0.0,"sum":20,"tps":0.005},'
+        b'"statsMinute":{"avgpt":1.5,"sum":3,"tps":0.05}}',
+        Sums(3, 20, 300, any=True),
+    ),
 ]
 
 
@@ -182,6 +189,15 @@ def test_absence_is_told_apart_from_an_error() -> None:
             request.result(frame(code=1, remark="some exception"), "")  # type: ignore[attr-defined]
         with pytest.raises(NotPermitted):
             request.result(frame(code=16, remark="no"), "")  # type: ignore[attr-defined]
+
+
+def test_a_broker_that_does_not_say_what_it_counted_is_told_apart_from_one_that_counted_nothing() -> None:
+    for asked, key in ((HandedTo("G", "T"), "T@G"), (StoredIn("T"), "T")):
+        name = asked.fields()["statsName"]
+        assert asked.fields() == {"statsName": name, "statsKey": key} and asked.code == ReadCode.VIEW_BROKER_STATS_DATA
+        assert asked.result(frame(code=1, remark=f"The stats <{name}> <{key}> not exist"), "") == Sums()
+        for code, remark in ((1, "some exception"), (3, "request type 315 not supported"), (16, "no"), (1, None)):
+            assert asked.result(frame(code=code, remark=remark), "") is None
 
 
 def test_the_place_of_the_timer_is_the_first_of_seven_numbers() -> None:

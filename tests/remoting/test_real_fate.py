@@ -26,7 +26,9 @@ from idcore.answers.lookup.topic_brokers import Pace
 from idcore.rocketmq.remoting.address import Endpoint
 from idcore.rocketmq.remoting.client import Limits
 from idcore.rocketmq.remoting.cluster import Cluster
+from idcore.rocketmq.remoting.counters import HandedTo, StoredIn, Sums
 from idcore.rocketmq.remoting.profile import Profile, name_servers
+from idcore.rocketmq.remoting.requests import Request, RuntimeInfo
 from idcore.spark.passes import Passes
 from tests.remoting.asking import texts
 from tests.remoting.boot import OneBroker
@@ -38,7 +40,7 @@ pytestmark = [pytest.mark.java, pytest.mark.timeout(240)]
 TOPIC = "FateTopic"
 # What may be sent, said once more: none of it changes a server.
 OF_NAME_SERVERS = {105, 106, 206}
-OF_BROKERS = {12, 14, 28, 29, 30, 31, 33, 43, 45, 60, 201, 202, 203, 204, 208, 300, 321, 328, 345, 352, 402}
+OF_BROKERS = {12, 14, 28, 29, 30, 31, 33, 43, 45, 60, 201, 202, 203, 204, 208, 300, 315, 321, 328, 345, 352, 402}
 OF_BROKERS |= {*range(200074, 200079)}  # of lite topics
 # The clients of the tests report their offsets ten times as often as others do.
 PATIENT = Limits(10, 30)
@@ -113,6 +115,23 @@ def test_each_verdict_is_what_the_consumer_did(alone: OneBroker) -> None:
     for verdict in verdicts.values():
         row = row_of(verdict)
         assert row["asked_at"] and row["evidence"] and row["disproof"] and "?" not in row["verdict_text"]
+
+
+def test_a_broker_counts_what_it_stores_and_hands_to_each_group(alone: OneBroker) -> None:
+    alone.wait_for("DONE works first 0")
+    asked: list[Request[Sums | None]] = [
+        StoredIn(TOPIC),
+        HandedTo("works", TOPIC),
+        HandedTo("nobody", TOPIC),
+        StoredIn("Nothing"),
+    ]
+    with Cluster(profile_of(alone)) as cluster:
+        (members,) = cluster.topology().brokers().values()
+        heard = [sums for sums in cluster.ask_all(members[0], asked) if isinstance(sums, Sums)]
+        boot_ms = cluster.ask(members[0], RuntimeInfo()).boot_ms
+    assert [sums.any for sums in heard] == [True, True, False, False]
+    assert all(0 <= sums.minute < 100 and (sums.hour, sums.day) == (0, 0) for sums in heard)
+    assert boot_ms is not None and boot_ms < int(alone.words("SENT", "warm")[1])
 
 
 def test_a_copy_of_the_store_says_of_each_group_what_its_consumers_did(

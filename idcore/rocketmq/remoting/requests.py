@@ -54,6 +54,7 @@ class ReadCode(IntEnum):
     GET_ALL_TOPIC_LIST_FROM_NAMESERVER = 206
     GET_CONSUME_STATS = 208
     QUERY_TOPIC_CONSUME_BY_WHO = 300
+    VIEW_BROKER_STATS_DATA = 315
     QUERY_CONSUME_QUEUE = 321
     GET_ALL_PRODUCER_INFO = 328
     QUERY_SUBSCRIPTION_BY_CONSUMER = 345
@@ -173,7 +174,8 @@ class Query(Request[bytes]):
 class BrokerState:
     """What a broker says of itself: the ends of its log, its oldest message, its clock, its version.
 
-    `dispatch_behind` is how many bytes of the log have no entry in the queues and the index yet.
+    `dispatch_behind` is how many bytes of the log have no entry in the queues and the index yet; `boot_ms` is when it
+    started, by its own clock.
     """
 
     min_offset: int
@@ -182,6 +184,7 @@ class BrokerState:
     clock_ms: int | None
     version: str
     dispatch_behind: int | None = None
+    boot_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +193,7 @@ class RuntimeInfo(Request[BrokerState]):
 
     def read(self, answer: Frame) -> BrokerState:
         table = object_in(json_object(answer), "table")
-        earliest = whole_number(table, "earliestMessageTimeStamp", -1)
+        earliest, boot = whole_number(table, "earliestMessageTimeStamp", -1), whole_number(table, "bootTimestamp", 0)
         return BrokerState(
             whole_number(table, "commitLogMinOffset"),
             whole_number(table, "commitLogMaxOffset"),
@@ -198,6 +201,7 @@ class RuntimeInfo(Request[BrokerState]):
             _clock(table),
             str(table.get("brokerVersionDesc", "")),
             whole_number(table, "dispatchBehindBytes") if "dispatchBehindBytes" in table else None,
+            boot if boot > 0 and is_time(boot) else None,
         )
 
 
