@@ -71,7 +71,7 @@ public class Witnesses {
         for (String topic : List.of(TOPIC, SECOND)) {
             patiently(() -> producer.send(new Message(topic, "TagA", "warm", "0".getBytes())));
         }
-        for (String group : List.of("pop-ok", "pop-fails", "pop-hangs", "pop-tag")) {
+        for (String group : List.of("pop-ok", "pop-fails", "pop-hangs", "pop-tag", "pop-reset")) {
             patiently(() -> {
                 admin.setMessageRequestMode(broker, TOPIC, group, MessageRequestMode.POP, 8, 5_000);
                 return null;
@@ -120,6 +120,7 @@ public class Witnesses {
         push("reset-off", TOPIC, "*", 16, false, message -> hang(number(message) == 20));
         push("reset-back", TOPIC, "*", 16, false, message -> true);
         push("reset-full", TOPIC, "*", 16, false, message -> hang(true));
+        push("pop-reset", TOPIC, "*", 16, false, message -> hang(true));
         push("both", TOPIC, "*", 16, true, message -> true);
         push("both2", SECOND, "*", 1, true, message -> false);
         push("second", SECOND, "*", 16, true, message -> true);
@@ -168,7 +169,7 @@ public class Witnesses {
     static void resets() throws Exception {
         pulling.get("pull-leaves-tag").shutdown();
         long now = System.currentTimeMillis() + 60_000;
-        for (String group : List.of("reset-on", "reset-off", "reset-full")) {
+        for (String group : List.of("reset-on", "reset-off", "reset-full", "pop-reset")) {
             try {
                 admin.resetOffsetByTimestamp(TOPIC, group, now, true);
             } catch (Exception offline) {
@@ -252,6 +253,10 @@ public class Witnesses {
         if (group.equals("reset-full")) { // what it has in memory is as much as it may have: it asks for no more
             made.setPullBatchSize(2);
             made.setPullThresholdForQueue(2);
+        }
+        if (group.equals("pop-reset")) {
+            made.setPopBatchNums(2);
+            made.setPopThresholdForQueue(2);
         }
         if (filter.startsWith("sql:")) {
             made.subscribe(topic, MessageSelector.bySql(filter.substring(4)));
