@@ -18,7 +18,7 @@ from idcore.answers.fate import (
     mark_doubles,
     row_of,
 )
-from idcore.answers.fate.model import Attempt, Consumers, Filter, Holder
+from idcore.answers.fate.model import Attempt, Consumers, FewerHanded, Filter, Holder
 from idcore.answers.fate.sentences import fact_text, reason_text, verdict_text
 from idcore.answers.lookup.group_evidence import group_copy
 from idcore.base import catalogue
@@ -80,6 +80,7 @@ LATER_ALL = replace(PUSH, filter=replace(ALL, since_ms=LATER))
 HELD = PopRecord(NOW - 9_000, NOW + 51_000)
 ACKED = replace(HELD, acked_ms=NOW - 8_000, acked_at=7)
 SKIPPED, OPEN = "passed_maybe_skipped", (Try(NOW - 9_000),)
+FEWER = FewerHanded(2, 30, STORED - 9_000)
 SQL = Filter("SQL92", "price > 3", frozenset(), STORED - 60_000)
 
 # home, group, verdict, certainty, codes of why
@@ -159,6 +160,11 @@ TABLE: list[Row] = [
      ["subscribed_later"]),
     (HOME, group(40, own_offset=heard(11)), "consumed", "inferred", []),
     (HOME, group(40, own_offset=heard(10)), SKIPPED, "uncertain", ["client_behind"]),
+    (HOME, group(40, fewer_handed=FEWER), SKIPPED, "uncertain", ["fewer_handed"]),
+    (HOME, group(40, POP, fewer_handed=FEWER), SKIPPED, "uncertain", ["fewer_handed"]),
+    (HOME, group(40, replace(PUSH, filter=TAGS), fewer_handed=FEWER), "filtered", "inferred", []),
+    (HOME, group(40, fewer_handed=FEWER, attempts=(Try(1, 9, True),)), "consumed", "proved", ["trace_success"]),
+    (HOME, group(40, fewer_handed=FEWER, own_offset=heard(10)), SKIPPED, "uncertain", ["client_behind"]),
     (HOME, group(40, own_offset=heard(10), holders=heard((Holder("c@1", True, 0),))), "running", "inferred",
      ["in_memory_first"]),
     (HOME, group(consumers=replace(LATER_ALL, from_last=False)), "consumed", "uncertain",

@@ -44,6 +44,8 @@ class Cluster(Fake):
         self.pauses: list[float] = []
         self.popped: list[tuple[str, str]] = []  # topic and group of each that a setting makes take messages by POP
         self.proxied: dict[str, bytes] = {}  # 345 of groups whose clients no broker lists
+        self.up_minutes = 0  # since the broker began
+        self.counted: dict[str, int] = {}  # by `topic@group` and topic: what 315 says of an hour
 
     @staticmethod
     def connection(expression: str = "*", topic: str = "Orders", **more: Any) -> dict[str, Any]:
@@ -116,6 +118,12 @@ class Cluster(Fake):
         stats = f'{{"minOffset":0,"maxOffset":{len(times)},"lastUpdateTimestamp":{max(times, default=0)}}}'
         return answer(frame, 0, f'{{"offsetTable":{{{key}:{stats}}}}}'.encode()) if times else answer(frame, 17)
 
+    @answers(315)
+    def _sums(self, frame: Frame) -> bytes:
+        hour = self.counted.get(frame.field("statsKey") or "")
+        sums = {"statsMinute": {"sum": 0}, "statsHour": {"sum": hour}, "statsDay": {"sum": 0}}
+        return answer(frame, 1, b"", "not exist") if hour is None else answer(frame, 0, json.dumps(sums).encode())
+
     @answers(30)
     def _end(self, frame: Frame) -> bytes:
         return answer(frame, 0, offset=str(self.end))
@@ -128,8 +136,8 @@ class Cluster(Fake):
     @answers(28)
     def _state(self, frame: Frame) -> bytes:
         state = {"commitLogMinOffset": "0", "commitLogMaxOffset": "9", "brokerVersionDesc": self.version}
-        boot = NOW_MS + 5_000 * len(self.pauses) + self.ahead_ms
-        state |= {"bootTimestamp": str(boot), "runtime": "[ 0 days, 0 hours, 0 minutes, 0 seconds ]"}
+        boot = NOW_MS + 5_000 * len(self.pauses) + self.ahead_ms - 60_000 * self.up_minutes
+        state |= {"bootTimestamp": str(boot), "runtime": f"[ 0 days, 0 hours, {self.up_minutes} minutes, 0 seconds ]"}
         return answer(frame, 0, json.dumps({"table": state}).encode())
 
     def route(self, **queues: Any) -> bytes:

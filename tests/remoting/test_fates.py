@@ -11,6 +11,7 @@ from datetime import UTC
 import pytest
 
 from idcore.answers.fate import Verdict
+from idcore.answers.fate.sentences import reason_text
 from idcore.answers.lookup import LookupService, Moment, relation_text, row_of
 from idcore.answers.lookup.copies import TIMER_TOPIC, explain, group_of, home_topic
 from idcore.answers.lookup.topic_brokers import Pace
@@ -20,7 +21,7 @@ from idcore.rocketmq.remoting.client import Limits
 from idcore.rocketmq.remoting.cluster import Cluster as Remote
 from idcore.rocketmq.remoting.frame import Frame
 from idcore.rocketmq.remoting.profile import Profile, name_servers
-from tests.remoting.fake import NOW, UNIQ, answers, record
+from tests.remoting.fake import NOW, UNIQ, answers, cluster_info, record
 from tests.remoting.fake_groups import HOME, NOW_MS, OTHER, SCHEDULE, STORED, Cluster, copy
 from tests.remoting.servers import answer
 from tests.remoting.test_traces import USUAL, after, before, traces
@@ -374,6 +375,81 @@ def test_of_a_hundred_messages_each_group_is_asked_about_once(cluster: Cluster) 
     asked = Counter(frame.code for frame in cluster.server.seen if frame.code not in (12, 105, 106, 206))
     # for each group one of connection, settings, offset, and four topics of copies with the two of the broker's own
     assert asked == {28: 1, 300: 1, 30: 1, 31: 1, 203: 10, 352: 10, 402: 1, 14: 10, 208: 1, 202: 42, 321: 1, 33: 1}
+
+
+@pytest.mark.parametrize(
+    ("handed", "expected"),
+    [
+        (2, ("consumed", [])),
+        (1, ("consumed", [])),
+        (0, ("passed_maybe_skipped", ["fewer_handed"])),
+        (None, ("passed_maybe_skipped", ["fewer_handed"])),
+    ],
+)
+def test_a_group_that_was_handed_fewer_messages_than_it_passed_may_have_been_reset(
+    cluster: Cluster, handed: int | None, expected: tuple[str, list[str]]
+) -> None:
+    """The queue has two messages, and the group has passed one of them."""
+    cluster.offsets["Orders@works"], cluster.up_minutes, cluster.counted = 11, 122, {"Orders": 2}
+    if handed is not None:
+        cluster.counted["Orders@works"] = handed
+    verdict = cluster.verdicts()["works"]
+    assert said(verdict) == expected
+    for reason in verdict.why:
+        assert reason.values == {"handed": 0, "passed": 1, "since": NOW_MS - 52 * 60_000}
+        assert "at most 0 messages since 2026-11-18T10:24:40" in reason_text(reason)
+    asked = Counter(frame.code for frame in cluster.server.seen)
+    assert (asked[315], asked[208]) == (2, int(handed != 2)) and asked[29] == (3 if handed == 2 else 4)
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [{"silent": {315}}, {"counted": {}}, {"up_minutes": 9}, {"version": "V4_9_7"}],
+)
+def test_without_whole_sums_of_a_broker_nothing_is_doubted(cluster: Cluster, spoilt: dict[str, object]) -> None:
+    cluster.offsets["Orders@works"], cluster.up_minutes, cluster.counted = 11, 122, {"Orders": 2}
+    for name, value in spoilt.items():
+        setattr(cluster, name, value)
+    found = cluster.answer()
+    assert [said(verdict) for verdict in found.fate or ()] == [("consumed", [])]
+    assert not {"error_answer", "denied", "no_answer"} & {item.code for item in found.evidence}
+
+
+@pytest.mark.parametrize(
+    ("counted", "code"), [({}, "passed_maybe_skipped"), ({"Orders@works": 0}, "consumed"), (None, "consumed")]
+)
+def test_what_slaves_handed_out_is_not_counted_by_their_master(
+    cluster: Cluster, counted: dict[str, int] | None, code: str
+) -> None:
+    slave = Cluster()
+    cluster.offsets["Orders@works"], cluster.up_minutes, cluster.counted = 11, 122, {"Orders": 2}
+    slave.counted, slave.silent = counted or {}, {315} if counted is None else set()
+    served = cluster.server._handle
+
+    def both(frame: Frame) -> Iterable[bytes]:
+        if frame.code != 106:
+            return served(frame)
+        return [answer(frame, 0, cluster_info({"a": {0: str(cluster.server.address), 1: str(slave.server.address)}}))]
+
+    cluster.server._handle = both
+    with slave.server:
+        assert cluster.verdicts()["works"].code == code
+    assert [frame.code for frame in slave.server.seen] == [315]
+
+
+def test_of_a_hundred_messages_the_sums_of_each_group_are_asked_for_once(cluster: Cluster) -> None:
+    ids = [f"{UNIQ[:-4]}{at:04X}" for at in range(100)]
+    cluster.records = [record("Orders", each, at).placed(at, at, STORED) for at, each in enumerate(ids)]
+    cluster.listed = [f"g{at}" for at in range(10)]
+    cluster.connected = {group: cluster.connection() for group in cluster.listed}
+    cluster.offsets |= {f"Orders@{group}": 100 for group in cluster.listed}
+    cluster.up_minutes, cluster.counted = 122, {"Orders": 100} | {f"Orders@{group}": 100 for group in cluster.listed}
+    service = cluster.service(pace=Pace(lambda: NOW_MS, cluster.pauses.append))
+    with service.cluster:
+        answers = list(service.look_up(ids, "Orders", fate=True))
+    assert {verdict.code for answer in answers for verdict in answer.fate or ()} == {"consumed"}
+    asked = Counter(frame.code for frame in cluster.server.seen)
+    assert (asked[315], asked[208], asked[29]) == (11, 0, 3), "ten groups and the topic; where its one queue was"
 
 
 def test_who_waited_for_one_message_need_not_wait_for_the_next(cluster: Cluster) -> None:

@@ -184,6 +184,15 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
+class FewerHanded:
+    """A broker handed a group so many messages, and its offset moved over more that were stored since `since_ms`."""
+
+    handed: int
+    passed: int
+    since_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """Everything that is known of one group and one record.
 
@@ -193,7 +202,7 @@ class Group:
     an ordered POP group holds comes back. `held` says that another POP group was handed it and did not acknowledge it.
     `can_retry`: its broker keeps what its push clients send back. `pushed`: it has an offset in its own retry topic, as
     groups of push clients have that do not broadcast. `own_offset` is the next offset as the push client says it that
-    has the queue.
+    has the queue. `fewer_handed`: its offset cannot come from what it was handed alone.
     """
 
     name: str
@@ -215,6 +224,7 @@ class Group:
     attempts: tuple[Attempt, ...] = ()
     holders: Observation[tuple[Holder, ...]] = field(default_factory=Observation)
     own_offset: Observation[int] = field(default_factory=Observation)
+    fewer_handed: FewerHanded | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,8 @@ _MAKES_UNCERTAIN = frozenset(
         "young",
     }
 )
+# Verdicts on a record that its group is past, which only an offset speaks for.
+_BY_OFFSET = frozenset({"consumed", "taken"})
 # Verdicts that the next minutes may change. From a copied store folder they are not proved: it shows one moment.
 _TRANSIENT = frozenset(
     {
@@ -95,6 +97,12 @@ _OF_STORE_FOLDER = {
 def judge(judged: JudgedRecord, group: Group, now_ms: int) -> Verdict:
     """What became of one record in one group. A missing answer never makes a verdict of "not consumed"."""
     return _Case(judged, group, now_ms).verdict()
+
+
+def rests_on_offset(judged: JudgedRecord, group: Group, now_ms: int) -> bool:
+    """Whether the group has the record only as its offset says so, and nothing is known that speaks against it."""
+    verdict = judge(judged, group, now_ms)
+    return verdict.code in _BY_OFFSET and verdict.certainty == "inferred" and group.held is None
 
 
 def mark_doubles(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -315,6 +323,10 @@ class _Case:
         proxied = [Reason("proxied")] if self.consumers.proxied else self._nobody()
         if chosen is not None and chosen.excludes(self.judged.tag, self.judged.properties):
             return self._passed_with(chosen)
+        fewer = self.group.fewer_handed
+        if fewer is not None:
+            counted = {"handed": fewer.handed, "passed": fewer.passed, "since": fewer.since_ms}
+            return self._verdict("passed_maybe_skipped", "uncertain", Reason("fewer_handed", counted))
         if self.consumers.pops:
             why = [self._invisible_or("popped", self.judged.stored_ms), *proxied]
             return self._verdict("taken", "inferred", *why, *self._doubts_of(chosen), *self._just_changed(chosen))

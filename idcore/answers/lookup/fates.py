@@ -9,6 +9,7 @@ from typing import Any
 
 from idcore.answers.fate import Blocker, Group, GroupCopy, JudgedRecord, Observation, Verdict, judge
 from idcore.answers.fate.model import POP, PULL, PUSH, Consumers, Filter, Holder
+from idcore.answers.fate.rule import rests_on_offset
 from idcore.answers.lookup.answer_cache import AnswerCache
 from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
 from idcore.answers.lookup.by_time import INDEX_DAYS_MS, MOST_WINDOWS, ROCKSDB_INDEX, indexing_days, version_of
@@ -23,10 +24,12 @@ from idcore.answers.lookup.group_evidence import (
     is_past,
     records_by_topic,
 )
+from idcore.answers.lookup.handed import Counters, Reader, windows
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.notes import Notes
 from idcore.answers.lookup.popped import read as read_popped
 from idcore.answers.lookup.topic_brokers import (
+    CACHED_MS,
     Pace,
     TopicBrokers,
     filter_of,
@@ -37,7 +40,7 @@ from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Record, decode_record, decode_records
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.attempts import Attempt
-from idcore.rocketmq.message.model import RETRY_PREFIX
+from idcore.rocketmq.message.model import LIGHT_PREFIX, RETRY_PREFIX
 from idcore.rocketmq.message.row import has_key
 from idcore.rocketmq.message.validators import SCHEDULE_TOPIC
 from idcore.rocketmq.remoting.consumers import (
@@ -57,6 +60,7 @@ from idcore.rocketmq.remoting.consumers import (
     TimerRead,
     TopicStats,
 )
+from idcore.rocketmq.remoting.counters import HandedTo, Sums
 from idcore.rocketmq.remoting.errors import RemotingError
 from idcore.rocketmq.remoting.requests import (
     Query,
@@ -197,6 +201,7 @@ class _Fates(TopicBrokers):
         first = {key: judge(*each, self.pace.now_ms()) for key, each in known.items()}
         known |= self._ask_again(known, first)
         known |= self._unfinished(known)
+        known |= self._count_handed(known)
         if self.reach:
             known |= self._ask_clients(known)
         verdicts: list[Verdict] = []
@@ -537,6 +542,38 @@ class _Fates(TopicBrokers):
             fresh[key] = judged, replace(held, blocker=blocker)
         return fresh
 
+    def _count_handed(self, known: _Known) -> _Known:
+        """Groups whose offset moved over more messages than their broker handed them, where nothing else is known."""
+        fresh, now = {}, self.pace.now_ms()
+        if self.topic.startswith(LIGHT_PREFIX):  # of all light topics there is one counter
+            return {}
+        for place, (record, broker) in enumerate(self.records):
+            if broker in self.slaves or broker not in self.boot_ms:
+                continue
+            covered = windows(self.boot_ms[broker], now + self.ahead_ms[broker], self.alone)
+            of_record = [key for key in known if key[0] == place] if covered else []
+            resting = [key for key in of_record if rests_on_offset(*known[key], now)]
+            exact = self.versions[broker].startswith("V5")
+            counters = Counters(partial(self._ask, broker), self.topic, covered, now - CACHED_MS, exact)
+            fewer = counters.fewer([_reader(known[key][1]) for key in resting], record.store_timestamp)
+            for group in fewer.keys() - self._read_from_slaves(broker, list(fewer)):
+                judged, held = known[place, group]
+                fresh[place, group] = judged, replace(held, fewer_handed=fewer[group])
+        return fresh
+
+    def _read_from_slaves(self, broker: str, groups: Sequence[str]) -> set[str]:
+        """The groups that slaves of a broker handed messages, or may have: their master did not count those."""
+        asked = [HandedTo(group, self.topic) for group in groups]
+        read: set[str] = set()
+        for slave in self.members[broker][1:] if groups else ():
+            self.notes.ask(slave)
+            try:
+                heard = self.cluster.ask_all(slave, asked)
+            except RemotingError:
+                return set(groups)
+            read |= {group for group, sums in zip(groups, heard, strict=True) if not isinstance(sums, Sums) or sums.any}
+        return read
+
     def _ask_clients(self, known: _Known) -> _Known:
         """Who has a record in memory that its group did not pass, said by the clients themselves.
 
@@ -601,6 +638,12 @@ class _Fates(TopicBrokers):
             self.notes.add("bad_record", broker=broker, problem=problem.coded())
             return None
         return Blocker(str(record.offset_id), record.uniq_id, record.queue_offset, record.store_timestamp)
+
+
+def _reader(group: Group) -> Reader:
+    consumers = group.consumers.value or Consumers()
+    chosen = consumers.filter or Filter("TAG", "*", frozenset(), 0)
+    return Reader(group.name, chosen.since_ms, chosen.is_narrow, consumers.from_last, consumers.pops)
 
 
 def _assigns(group: Group) -> bool:

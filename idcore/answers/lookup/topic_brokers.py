@@ -77,6 +77,7 @@ class TopicBrokers:
         self.slaves: set[str] = set()
         self.versions: dict[str, str] = {}
         self.ahead_ms: dict[str, int] = {}  # how far a broker's clock is ahead of ours
+        self.boot_ms: dict[str, int] = {}  # by the broker's clock
         self.silent: set[str] = set(listed) - set(self.members)
 
     # ---- asking
@@ -144,6 +145,7 @@ class TopicBrokers:
         self.versions[broker] = state.value.version if state.value else ""
         if state.value and state.value.clock_ms is not None and state.at_ms is not None:
             self.ahead_ms[broker] = state.value.clock_ms - state.at_ms
+            self.boot_ms[broker] = state.value.boot_ms or state.value.clock_ms
 
     def _proxied(self, unseen: Mapping[str, Sequence[str]]) -> dict[str, Observation[Consumers]]:
         """Subscriptions of groups of which these brokers list no client: of clients behind a proxy.
