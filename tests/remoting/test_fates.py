@@ -286,6 +286,33 @@ def test_a_client_that_is_behind_its_group_has_not_heard_of_a_reset(
     assert said(reached(cluster)) == ("taken", ["popped"]), "what a POP client has in memory says nothing"
 
 
+def test_clients_of_a_group_that_was_handed_fewer_messages_are_asked_before_those_of_others(cluster: Cluster) -> None:
+    cluster.listed = [f"g{at:02}" for at in range(70)]
+    cluster.connected = {group: cluster.connection() for group in cluster.listed}
+    cluster.offsets |= {f"Orders@{group}": 11 for group in cluster.listed}
+    cluster.up_minutes, cluster.counted = 122, {"Orders": 2} | {f"Orders@{group}": 2 for group in cluster.listed[:69]}
+    served, asked = cluster.server._handle, []
+
+    def state(frame: Frame) -> Iterable[bytes]:
+        if frame.code != 307:
+            return served(frame)
+        asked.append(frame.field("consumerGroup"))
+        return [answer(frame, 0, b'{"properties":{},"mqTable":{},"subscriptionSet":[]}')]
+
+    cluster.server._handle = state
+    profile = Profile("fake", name_servers(str(cluster.server.address)), limits=Limits(2, 2, reach_clients=True))
+    with (
+        service := LookupService(Remote(profile), lambda: Moment(NOW, UTC), pace=Pace(lambda: NOW_MS, print))
+    ).cluster:
+        found = {
+            verdict.group: said(verdict) for verdict in service.one(UNIQ, "Orders", fate=True, alone=True).fate or ()
+        }
+    assert found == dict.fromkeys(cluster.listed[:69], ("consumed", [])) | {
+        "g69": ("passed_maybe_skipped", ["fewer_handed"])
+    }
+    assert sorted(group or "" for group in asked) == sorted(["g69", *cluster.listed[:63]])
+
+
 def test_an_sql_filter_is_judged_by_the_properties_of_the_message(cluster: Cluster) -> None:
     cluster.offsets["Orders@works"] = 11
     said_of = {}

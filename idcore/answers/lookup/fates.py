@@ -77,7 +77,7 @@ _MANY_GROUPS = 64
 # Clients commit their offsets at this interval; what is asked again sooner has not moved yet.
 PAUSE_SECONDS = 5.0
 # So many clients are asked themselves, and for so long.
-MOST_REACHED, REACHED_SECONDS = 16, 5.0
+MOST_REACHED, REACHED_SECONDS = 64, 5.0
 _MAY_BE_IN_MEMORY = frozenset({"running", "handed_out", "stuck", "behind", "never_read"})
 # So many times a broker is asked for the rest of the copies of one message: each answer has 32 at most.
 _MOST_PAGES = 16
@@ -580,11 +580,8 @@ class _Fates(TopicBrokers):
         A lite pull consumer that assigned itself the queue also says since when it has the filter of its requests.
         """
         now = self.pace.now_ms()
-        waiting = {
-            key: each for key, each in known.items() if _assigns(each[1]) or judge(*each, now).code in _MAY_BE_IN_MEMORY
-        }
-        for may_tell in (_may_differ, _pushes):
-            waiting |= {key: each for key, each in known.items() if may_tell(each[1]) and key not in waiting}
+        ranks = {key: rank for key, each in known.items() if (rank := _rank(*each, now)) is not None}
+        waiting = {key: known[key] for key in sorted(ranks, key=lambda key: ranks[key])}
         groups = dict.fromkeys(group for _, group in waiting)
         clients = {group: united(self.clients[group]) for group in groups}
         reachable = [(group, one) for group, some in clients.items() for one in some if not is_grpc(one.client_id)]
@@ -644,6 +641,18 @@ def _reader(group: Group) -> Reader:
     consumers = group.consumers.value or Consumers()
     chosen = consumers.filter or Filter("TAG", "*", frozenset(), 0)
     return Reader(group.name, chosen.since_ms, chosen.is_narrow, consumers.from_last, consumers.pops)
+
+
+def _rank(judged: JudgedRecord, group: Group, now_ms: int) -> int | None:
+    """How soon the clients of a group are asked about a record, among others; None where they tell nothing."""
+    asked = (
+        _assigns(group) or judge(judged, group, now_ms).code in _MAY_BE_IN_MEMORY,
+        group.fewer_handed is not None,
+        _may_differ(group),
+        _pushes(group) and rests_on_offset(judged, group, now_ms),
+        _pushes(group),
+    )
+    return asked.index(True) if True in asked else None
 
 
 def _assigns(group: Group) -> bool:
