@@ -257,15 +257,20 @@ def test_clients_of_one_group_that_subscribe_different_tags(
 
 
 @pytest.mark.parametrize(
-    ("committed", "expected"),
+    ("committed", "oldest", "expected"),
     [
-        (11, ("consumed", [])),
-        (10, ("passed_maybe_skipped", ["client_behind"])),
-        (2, ("passed_maybe_skipped", ["client_behind"])),
+        (11, 11, ("consumed", [])),
+        (11, 0, ("consumed", [])),  # nothing in memory
+        (-1, 0, ("consumed", [])),
+        (10, 10, ("running", ["in_memory_first", "no_thread"])),
+        (10, 11, ("passed_maybe_skipped", ["client_behind"])),
+        (2, 2, ("passed_maybe_skipped", ["client_behind"])),
+        (40, 2, ("passed_maybe_skipped", ["client_behind"])),  # it has read the new offset, and holds what is older
+        (-1, 2, ("passed_maybe_skipped", ["client_behind"])),
     ],
 )
 def test_a_client_that_is_behind_its_group_has_not_heard_of_a_reset(
-    cluster: Cluster, committed: int, expected: tuple[str, list[str]]
+    cluster: Cluster, committed: int, oldest: int, expected: tuple[str, list[str]]
 ) -> None:
     """A broker of 5.3.3 says the new offset at once, as long as the client asks for no more messages.
 
@@ -273,7 +278,8 @@ def test_a_client_that_is_behind_its_group_has_not_heard_of_a_reset(
     """
     cluster.offsets["Orders@works"] = 40
     served = cluster.server._handle
-    row = f'{{"cachedMsgCount":2,"cachedMsgMinOffset":2,"cachedMsgMaxOffset":3,"commitOffset":{committed}}}'
+    ends = f'"cachedMsgMinOffset":{oldest},"cachedMsgMaxOffset":{oldest + 1}'
+    row = f'{{"cachedMsgCount":{2 if oldest else 0},{ends},"commitOffset":{committed}}}'
     table = f'{{{{"brokerName":"a","queueId":0,"topic":"Orders"}}:{row}}}'
 
     def state(frame: Frame) -> Iterable[bytes]:

@@ -605,7 +605,7 @@ class _Fates(TopicBrokers):
                 for client_id, state, queue in owned
                 if queue.has(judged.offset)
             )
-            own = [queue.committed for *_, queue in owned if queue.committed is not None and not queue.dropped]
+            own = [queue.reached for *_, queue in owned if queue.reached is not None and not queue.dropped]
             if own and _pushes(held):
                 held = replace(held, own_offset=Observation(min(own), at_ms))
             whole = len(client_states) == len(clients[group]) and all(state for _, state in client_states)

@@ -385,6 +385,15 @@ class ClientQueue:
         """The message in memory that the client works on first."""
         return self.taken_min if self.taken else self.cached_min
 
+    @property
+    def reached(self) -> int | None:
+        """The next offset of what it finished: never past what it has in memory. None where it says neither.
+
+        Asked, a client without an offset of its own reads that of the broker, and says it (RemoteBrokerOffsetStore).
+        """
+        known = [] if self.committed is None else [self.committed]
+        return min([*known, self.oldest] if self.cached or self.taken else known, default=None)
+
 
 @dataclass(frozen=True, slots=True)
 class ClientState:
