@@ -6,6 +6,7 @@ import gzip
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -137,7 +138,7 @@ def test_every_key_leads_through_the_index_to_its_record(real: StoreFolder, real
         properties = stored.record.properties
         keys = [properties[names.UNIQ_KEY]] if names.UNIQ_KEY in properties else []
         for key in keys + names.keys_of(properties):
-            found = real.index.look_up(stored.record.topic, key)
+            found = real.index.look_up(stored.record.topic, key, count())
             (entry,) = [entry for entry in found if entry.physical_offset == stored.offset]
             assert entry.key_hash == key_hash(key_of(stored.record.topic, key))
             assert 0 <= stored.record.store_timestamp - entry.timestamp < 1_000

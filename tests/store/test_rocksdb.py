@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -281,7 +282,7 @@ def test_rows_that_no_broker_writes_end_no_look_up(tmp_path: Path) -> None:
         made.close()
     with StoreFolder(tmp_path / "s") as store:
         assert store.index.begin == records[2].physical_offset
-        assert [each.physical_offset for each in store.index.look_up("T", "ID2")] == [records[2].physical_offset]
+        assert [each.physical_offset for each in store.index.look_up("T", "ID2", count())] == [records[2].physical_offset]
         assert [(queue.queue_id, queue.span) for queue in store.queues.of("T")] == [(0, (2, 3))]
         assert one(store, "ID0").found and one(store, "ID2").found
 

@@ -17,6 +17,7 @@ from idcore.answers.fate.delayed import is_off_the_wheel
 from idcore.answers.fate.model import Filter
 from idcore.answers.lookup.copies import TIMER_TOPIC, group_of, is_special
 from idcore.answers.lookup.group_evidence import calls_of, fits_several, group_copy, is_copy_of, records_by_topic
+from idcore.answers.lookup.index_walk import IndexWalk
 from idcore.answers.lookup.model import Copy, Evidence
 from idcore.answers.lookup.notes import VerdictRoom
 from idcore.ids.clock import from_ms, is_time, to_ms
@@ -215,18 +216,17 @@ class StoreEvidence:
 
     def records_of(self, key: str) -> tuple[list[Record], bool]:
         """All records with this UNIQ_KEY, messages and copies, and whether these are all there are."""
-        store, whole = self.store, self.store.index.is_whole
+        store, whole, walk = self.store, self.store.index.is_whole, IndexWalk(self.store)
         records: dict[int, Record] = {}
         for topic in store.topics:
-            for entry in store.index.look_up(topic, key):
-                outcome = store.log.look(entry.physical_offset)
+            for _, outcome, _ in walk.outcomes(topic, key):
                 if not isinstance(outcome, Stored):
                     whole = False  # it may have been one of them
                 elif outcome.record.topic == topic and outcome.record.uniq_id == key:
                     records[outcome.offset] = outcome.record
         tail, is_whole = self._tail
         records |= {record.physical_offset: record for record in tail if record.uniq_id == key}
-        return [records[offset] for offset in sorted(records)], whole and is_whole
+        return [records[offset] for offset in sorted(records)], whole and is_whole and not walk.is_cut
 
     @cached_property
     def _tail(self) -> tuple[list[Record], bool]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from idcore.answers.lookup import store_ends, store_lists, traces
 from idcore.answers.lookup.copies import related
+from idcore.answers.lookup.index_walk import IndexWalk
 from idcore.answers.lookup.listing import never
 from idcore.answers.lookup.model import Answer, Copy, Evidence, TraceResult
 from idcore.answers.lookup.notes import VerdictRoom
@@ -28,7 +29,7 @@ from idcore.rocketmq.message.validators import is_trace_topic
 from idcore.rocketmq.store.commitlog import Miss, Stored
 from idcore.rocketmq.store.consistency import doubts
 from idcore.rocketmq.store.folder import StoreFolder
-from idcore.rocketmq.store.index import Entry, Pointer, in_window, key_of, tag_key_of
+from idcore.rocketmq.store.index import Entry, Pointer, is_within, key_of, tag_key_of
 
 KIND = "store"
 # An id that no index leads to is searched for in the log itself, up to so many bytes.
@@ -220,7 +221,7 @@ class StoreLookup:
         written: list[Written] = []
         wanted = list(dict.fromkeys(each for msg_id in msg_ids for each in (msg_id, msg_id.upper())))
         for key in wanted:
-            answer = self._look_up(key, topics, everything=True)
+            answer = self._look_up(notes, key, topics, everything=True)
             for stored in answer.copies.values():
                 written += traces.contexts(stored.record, notes.note)
         trace = paired(written, set(wanted))
@@ -261,7 +262,7 @@ class StoreLookup:
         """Records that have an offsetMsgId as their key: a proxy writes it into UNIQ_KEY, and an application may."""
         topics = self._store.topics if draft.topic is None else [draft.topic]
         at = {copy.record.physical_offset for copy in draft.copies}
-        keyed = self._look_up(draft.id, topics).copies
+        keyed = self._look_up(draft, draft.id, topics).copies
         more = [stored for offset, stored in sorted(keyed.items()) if offset not in at]
         if more:
             draft.figures["as_key_of"] = [stored.offset for stored in more]
@@ -293,7 +294,7 @@ class StoreLookup:
     def _by_key(self, draft: _Draft) -> None:
         key, topic = draft.id, draft.topic
         topics = [topic] if topic is not None else self._store.topics
-        result = self._look_up(key, topics)
+        result = self._look_up(draft, key, topics)
         evidence: dict[str, Any] = {"topics_asked": len(topics), "index_files": len(self._store.index.files)}
         if topic is not None:
             evidence["topic"] = topic
@@ -323,33 +324,32 @@ class StoreLookup:
         elif not self._search(draft):
             draft.reason = "unknown"
 
-    def _look_up(self, key: str, topics: Iterable[str], everything: bool = False) -> _ByKey:
+    def _look_up(self, draft: _Draft, key: str, topics: Iterable[str], everything: bool = False) -> _ByKey:
         """What the index leads to; `everything`: whenever it was stored."""
-        result = _ByKey()
+        result, walk = _ByKey(), IndexWalk(self._store, draft.stop)
         for topic in topics:
-            entries = self._store.index.look_up(topic, key)
-            inside = set(entries if everything else in_window(entries, *self._window))
             hits = 0
-            for entry in entries:
-                outcome = self._store.log.look(entry.physical_offset)
+            for entry, outcome, is_one in walk.outcomes(topic, key):
                 if isinstance(outcome, Miss):
                     result.broken.append(outcome)
-                elif outcome.record.topic != topic or not has_key(outcome.record, key):
+                elif not is_one:
                     result.collisions += 1
-                elif entry in inside:
+                elif everything or is_within(entry, *self._window):
                     result.copies[outcome.offset] = outcome
                     hits += 1
                 else:
                     result.outside.append(entry)
             if hits:
                 result.topics.append(topic)
+        if walk.is_cut:
+            draft.note("index_cut", key=key)
         return result
 
     def _elsewhere(self, draft: _Draft) -> bool:
         """Whether the topic that was given is the reason."""
         others = [topic for topic in self._store.topics if topic != draft.topic]
         known = len(others) < len(self._store.topics)
-        result = self._look_up(draft.id, others)
+        result = self._look_up(draft, draft.id, others)
         if result.topics:
             draft.figures.update(found_under=result.topics, offsets=sorted(result.copies)[:_SHOWN])
         if not known:

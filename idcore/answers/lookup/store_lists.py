@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from idcore.answers.lookup.copies import explain
+from idcore.answers.lookup.index_walk import IndexWalk
 from idcore.answers.lookup.listing import Place, collect, inside, place_of, why_none
 from idcore.answers.lookup.model import Copy, Evidence
 from idcore.answers.lookup.source import Progress, WrongTerms
@@ -120,15 +121,16 @@ def _by_key(way: Way, store: StoreFolder, progress: Progress, stop: Stop) -> Lis
     topics = store.topics if way.topic is None else [way.topic]
     record_at: dict[int, Record] = {}
     broken: list[int] = []
+    by_index = IndexWalk(store, stop)
     for done, topic in enumerate(topics):
         progress(done, len(topics), topic)
-        for entry in () if stop() else store.index.look_up(topic, way.key):
-            outcome = store.log.look(entry.physical_offset)
+        for entry, outcome, is_one in () if stop() else by_index.outcomes(topic, way.key):
             if isinstance(outcome, Miss):
                 broken += [] if outcome.reason == "before_minimum" else [entry.physical_offset]
-            elif outcome.record.topic == topic and has_key(outcome.record, way.key):
+            elif is_one:
                 record_at[outcome.offset] = outcome.record
     evidence = [Evidence.of("list_index_broken", count=len(broken), offset=min(broken))] if broken else []
+    evidence += [Evidence.of("index_cut", key=way.key)] if by_index.is_cut else []
     start = _not_indexed(store)
     files, walk = _stretch(way, store, start), _Walk(way)
     is_covered = _size(files, store, start) <= WALKED_MOST
@@ -141,7 +143,7 @@ def _by_key(way: Way, store: StoreFolder, progress: Progress, stop: Stop) -> Lis
     records = [record for record in record_at.values() if inside(record, way)]
     records.sort(key=lambda record: (record.store_timestamp, record.physical_offset), reverse=True)
     is_bounded = way.begin_ms is not None or way.end_ms is not None
-    is_open = bool(broken) or bool(walk.damaged) or not is_covered
+    is_open = bool(broken) or bool(walk.damaged) or not is_covered or by_index.is_cut
     cut = "limit" if len(records) > way.limit else walk.cut or ("failed" if is_open else None)
     cut = "stopped" if stop() else cut
     none = "none_in_range" if record_at or (walk.read and is_bounded) else "key_unknown"

@@ -3167,6 +3167,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.list_ran_out": "{broker} has no entry at offset {offset} of queue {queue}, although the queue ends at {end}",
     "lookup.fact.list_unreadable": "queue {queue} of {broker} has {count} entries whose record cannot be read: deleted or damaged",
     "lookup.fact.list_index_broken": "{count} index entries of this key do not lead to a readable record; the first leads to offset {offset}",
+    "lookup.fact.index_cut": "the index leads to more places for {key} than are looked at: older messages may be missing",
     "lookup.fact.list_index_incomplete": "the index does not cover the whole commit log, and more than {most} of it would have to be read",
     "lookup.fact.list_index_searched": "searched through the index alone. Its readable files lead to offsets between {begin} and {end}; the commit log has {first} to {last}",
     "lookup.fact.list_index_none": "the folder has no index that can be read, so nothing was searched",

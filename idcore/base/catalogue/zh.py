@@ -3015,6 +3015,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "lookup.fact.list_queues_left_out": "{broker} 还有 {count} 个队列没有读取（上限 {limit}）",
     "lookup.fact.list_ran_out": "{broker} 的队列 {queue} 在位点 {offset} 没有条目，而队列末尾是 {end}",
     "lookup.fact.list_unreadable": "{broker} 的队列 {queue} 有 {count} 个条目的记录无法读取：已删除或已损坏",
+    "lookup.fact.index_cut": "索引中 {key} 指向的位置过多，没有全部查看：较早的消息可能缺失",
     "lookup.fact.list_index_broken": "该 Key 有 {count} 条索引指向的记录无法读取，第一条指向偏移量 {offset}",
     "lookup.fact.list_index_incomplete": "索引没有覆盖整个 CommitLog，需要读取的部分超过 {most}",
     "lookup.fact.list_index_searched": "仅通过索引搜索。可读的索引文件指向 {begin} 至 {end} 之间的偏移量；CommitLog 的偏移量为 {first} 至 {last}",

@@ -19,7 +19,7 @@ _NAME = re.compile(r"[0-9]{17}")
 _STEP = 1 << 22
 # A tag of every message makes a chain as long as its file; what is far down one is not worth the wait. So many
 # entries are looked at for all keys of a record, which may have thousands.
-_STEPS_MOST = 50_000
+STEPS_MOST = 50_000
 _KEPT_MOST, _WALKS_MOST = 200_000, 16  # entries of a walk that are kept, and walks
 _TRIED_MOST = 100_000  # places that could be those of the last entry
 GAP_MOST = 8 << 20  # so many bytes of the log have no entry where no file of the index is missing
@@ -159,10 +159,10 @@ class IndexFile:
         begin = self.header.begin_timestamp if self.header else 0
         return Entry(place, hashed, offset, seconds, previous, begin + 1000 * seconds)
 
-    def look_up(self, key: str) -> Iterator[Entry]:
+    def look_up(self, key: str, steps: Iterator[int]) -> Iterator[Entry]:
         """The entries whose hash is the key's, newest first. A chain that does not lead back in time ends there."""
         hashed = key_hash(key)
-        return (entry for entry in self._chain(hashed) if entry.key_hash == hashed)
+        return (entry for entry, _ in zip(self._chain(hashed), steps, strict=False) if entry.key_hash == hashed)
 
     def _chain(self, hashed: int) -> Iterator[Entry]:
         """Every entry of a slot, newest first."""
@@ -268,17 +268,18 @@ class Index:
         gaps = (b.begin_physical_offset - a.end_physical_offset for a, b in pairwise(self._written))
         return all(gap < GAP_MOST for gap in gaps)
 
-    def look_up(self, topic: str, key: str) -> list[Entry]:
-        """The entries of a topic and key in all files, newest first, each offset once."""
-        entries: dict[int, Entry] = {}
+    def look_up(self, topic: str, key: str, steps: Iterator[int]) -> Iterator[Entry]:
+        """The entries of a topic and key in all files, newest first, each offset once; as far as there are `steps`."""
+        seen: set[int] = set()
         for file in reversed(self.files):
-            for entry in file.look_up(key_of(topic, key)):
-                entries.setdefault(entry.physical_offset, entry)
-        return list(entries.values())
+            for entry in file.look_up(key_of(topic, key), steps):
+                if entry.physical_offset not in seen:
+                    seen.add(entry.physical_offset)
+                    yield entry
 
     def pointing_at(self, offset: int, keys: Iterable[str]) -> Iterator[Pointer | None]:
         """The entry through which each of the keys of a record (key_of, tag_key_of) leads to its offset."""
-        files, steps = [file for file in self.files if file.spans(offset)], iter(range(_STEPS_MOST))
+        files, steps = [file for file in self.files if file.spans(offset)], iter(range(STEPS_MOST))
         for key in keys:
             looked = (file.pointing_at(offset, key, steps) for file in files)
             yield next((pointer for pointer in looked if pointer is not None), None)
@@ -293,10 +294,6 @@ class Index:
         return sum(file.entries for file in self.files)
 
 
-def in_window(entries: Iterable[Entry], begin: int | None, end: int | None) -> list[Entry]:
-    """Those stored from `begin` to `end`, in ms; an entry has its instant to the second."""
-    return [
-        entry
-        for entry in entries
-        if (begin is None or entry.timestamp + 999 >= begin) and (end is None or entry.timestamp <= end)
-    ]
+def is_within(entry: Entry, begin: int | None, end: int | None) -> bool:
+    """Whether it was stored from `begin` to `end`, in ms; an entry has its instant to the second."""
+    return (begin is None or entry.timestamp + 999 >= begin) and (end is None or entry.timestamp <= end)

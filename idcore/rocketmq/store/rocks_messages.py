@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from idcore.rocketmq.store.files import Reading
-from idcore.rocketmq.store.index import Entry, Index, Pointer
+from idcore.rocketmq.store.index import STEPS_MOST, Entry, Index, Pointer
 from idcore.rocketmq.store.rocksdb import Database
 
 FOLDER = "rocksdbstore"
@@ -95,22 +95,24 @@ class RocksIndex(Index):
         """Whether it can be read; one of which nothing was written yet has no gap."""
         return _INDEX in self._database.families
 
-    def look_up(self, topic: str, key: str) -> list[Entry]:
-        """The entries of a topic and key, the newest hour first, each offset once."""
+    def look_up(self, topic: str, key: str, steps: Iterator[int]) -> Iterator[Entry]:
+        """The entries of a topic and key, the newest first, each offset once; as far as there are `steps`."""
         entries = {}
         for kind in "UK":
             text = f"@{topic}@{kind}@{key}@".encode("utf-8", "surrogatepass")
-            for row, value in self._database.prefixed(_INDEX, (hour + text for hour in self._hours)):
+            rows = self._database.prefixed(_INDEX, (hour + text for hour in self._hours))
+            for (row, value), _ in zip(rows, steps, strict=False):
                 offset = _NUMBER.unpack(row[-_NUMBER.size :])[0]
                 if len(value) == _NUMBER.size:
                     entries[offset] = Entry(0, 0, offset, 0, 0, _NUMBER.unpack(value)[0])
-        return [entries[offset] for offset in sorted(entries, reverse=True)]
+        return (entries[offset] for offset in sorted(entries, reverse=True))
 
     def pointing_at(self, offset: int, keys: Iterable[str]) -> Iterator[Pointer | None]:
         """The entry through which each of the keys of a record (key_of) leads to its offset."""
         for text in keys:
             topic, _, key = text.partition("#")
-            found = (entry for entry in self.look_up(topic, key) if entry.physical_offset == offset)
+            every = self.look_up(topic, key, iter(range(STEPS_MOST)))
+            found = (entry for entry in every if entry.physical_offset == offset)
             yield next((Pointer(FOLDER, entry) for entry in found), None)
 
     @cached_property
