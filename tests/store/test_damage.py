@@ -17,7 +17,7 @@ from idcore.answers.lookup import StoreLookup, row_of
 from idcore.base.errors import CoreError
 from idcore.ids import Clock
 from idcore.rocketmq.message import Host, Record
-from idcore.rocketmq.store import Blank, CommitLog, Miss, Skipped, Stored, StoreFolder
+from idcore.rocketmq.store import Blank, CommitLog, Miss, Skipped, Stored, StoreFolder, queue
 from idcore.rocketmq.store.commitlog import place_of
 from idcore.simulate.append import Settings
 from idcore.simulate.writer import StoreWriter
@@ -397,3 +397,15 @@ def test_what_is_no_store_is_said_in_one_line(tmp_path: Path) -> None:
         assert store.overview()["files"] == []
         assert store.log.look(0) == Miss("beyond_end", {"offset": 0, "end": 0, "files": 0})
         assert StoreLookup(store, CLOCK).one("AC110001473C7D4991AD336AEA5703E0").reason == "unknown"
+
+
+def test_of_a_queue_with_more_units_than_can_be_held_those_of_its_end_are(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "_UNITS_AT_ONCE", 7)
+    with StoreFolder(small) as store:
+        (one,) = store.queues.of("T")
+        every = one.entries().tolist()
+        monkeypatch.setattr(queue, "MOST_ENTRIES", 30)
+        assert len(every) == 100 and one.entries().tolist() == every[-len(one.entries()) :]
+        assert 30 <= len(one.entries()) < 50

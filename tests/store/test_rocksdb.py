@@ -282,7 +282,9 @@ def test_rows_that_no_broker_writes_end_no_look_up(tmp_path: Path) -> None:
         made.close()
     with StoreFolder(tmp_path / "s") as store:
         assert store.index.begin == records[2].physical_offset
-        assert [each.physical_offset for each in store.index.look_up("T", "ID2", count())] == [records[2].physical_offset]
+        assert [each.physical_offset for each in store.index.look_up("T", "ID2", count())] == [
+            records[2].physical_offset
+        ]
         assert [(queue.queue_id, queue.span) for queue in store.queues.of("T")] == [(0, (2, 3))]
         assert one(store, "ID0").found and one(store, "ID2").found
 
@@ -356,3 +358,40 @@ def test_a_file_that_claims_gigabytes_takes_neither_memory_nor_room(
     taken = sum(file.stat().st_blocks * 512 for file in Path(database._place.name, "copy").iterdir())
     assert taken < 20 << 20
     database.close()
+
+
+def test_a_small_folder_with_millions_of_rows_is_given_up(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rocksdb, "_ROWS_AT_ONCE", 7)
+    reading = Reading()
+    database = rocksdb.Database(root / "stopped" / "consumequeue", reading)
+    assert len(list(database.rows("default"))) == 202
+    monkeypatch.setattr(rocksdb, "MOST_ROWS", 50)
+    assert len(list(database.rows("default"))) < 60 and reading.problems.keys() == {database.folder}
+    assert not database.families and len(list(database.rows("default"))) == 0
+    monkeypatch.setattr(rocksdb, "MOST_ROWS", 3)
+    with StoreFolder(root / "stopped") as store:
+        assert len(store.queues.topics) < 8 and "config_rocksdb_queues" in codes(store.config)
+
+
+def test_a_log_behind_the_queues_whose_records_are_in_thousands_of_light_topics_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rocksdict import Options, Rdict
+
+    light = ",".join(f"%LMQ%{number}" for number in range(20))
+    text = f"INNER_MULTI_DISPATCH\x01{light}\x02INNER_MULTI_QUEUE_OFFSET\x01{','.join('1' * 20)}\x02"
+    with StoreWriter(tmp_path / "s") as writer:
+        for number in range(3):
+            writer.put(replace(record(number), properties_bytes=text.encode()), 1_795_000_000_000)
+    shutil.rmtree(tmp_path / "s" / "consumequeue")
+    made = Rdict(str(tmp_path / "s" / "consumequeue"), options=Options(raw_mode=True))
+    made[b""] = b""
+    made.close()
+    with StoreFolder(tmp_path / "s") as store:
+        assert len(store.queues.topics) == 21 and store.queues.is_whole
+    monkeypatch.setattr(rocks_queues, "UNITS_MOST", 30)
+    with StoreFolder(tmp_path / "s") as store:
+        assert not store.queues.topics and not store.queues.is_whole
+        assert [code for code, _ in store.queues.notes()] == ["config_rocksdb_short"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ if TYPE_CHECKING:  # `view` of a store does without it as long as no damage has 
     import numpy as np
 
 _UNITS_AT_ONCE = 10_000
+MOST_ENTRIES = 20_000_000  # that are held at once: files that are packed well unpack to far more
 _FILLED = 0x7FFFFFFF  # the size of what fillPreBlank writes
 _NUMBER_DIGITS = 10  # of a queue id, 32 bits
 
@@ -73,16 +75,22 @@ class ConsumeQueue:
             yield from self._units_of(file)
 
     def entries(self, begin: int = 0) -> np.ndarray:
-        """Queue offset, physical offset and tags code of every unit from a place on that was written, in order."""
+        """Queue offset, physical offset and tags code of the units from a place on that were written, in order.
+
+        Of a queue that has more than can be held, those of its end.
+        """
         import numpy as np
 
-        parts = [np.zeros((0, 3), np.int64)]
+        parts, held = deque([np.zeros((0, 3), np.int64)]), 0
         for place, raw in (block for file in self.files for block in self._blocks_of(file, begin)):
             units = np.frombuffer(raw, QUEUE_UNIT.dtype)
             offsets, sizes = units["physical_offset"], units["size"]
             written = np.flatnonzero((sizes != 0) & ((offsets != 0) | (sizes != _FILLED)))
             columns = [place + written, offsets[written], units["tags_code"][written]]
             parts.append(np.stack(columns, axis=1).astype(np.int64))
+            held += len(written)
+            while held - len(parts[0]) >= MOST_ENTRIES:
+                held -= len(parts.popleft())
         return np.concatenate(parts)
 
     def _units_of(self, file: File) -> Iterator[Unit]:

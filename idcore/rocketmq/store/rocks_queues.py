@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FOLDERS = ("consumequeue_rocksdb", "consumequeue")
 # What the database does not have is made of the log, up to so many bytes of it.
 TAIL_MOST = 64 << 20
+UNITS_MOST = 1_000_000  # of it: a record may be in thousands of light topics
 _ROWS, _OFFSETS = "default", "offset"  # column families
 _PARTED = b"\x01"
 _GREATEST = b"max"
@@ -63,11 +64,11 @@ class RocksQueue(ConsumeQueue):
         """Queue offset, physical offset and tags code of every unit from a place on, in order."""
         import numpy as np
 
-        rows = [
+        rows = (
             (unit.queue_offset, unit.physical_offset, NO_CODE if unit.tags_code is None else unit.tags_code)
             for unit in self.units(begin)
-        ]
-        return np.array(rows, np.int64).reshape(-1, 3)
+        )
+        return np.fromiter(rows, np.dtype((np.int64, 3)))
 
     @cached_property
     def span(self) -> tuple[int, int] | None:
@@ -182,6 +183,7 @@ class RocksQueues(ConsumeQueues):
         if (log.end or 0) - begin > TAIL_MOST:
             return None
         units: dict[tuple[str, int], dict[int, Unit]] = {}
+        made = 0
         for step in log.walk(begin) if log.file_of(begin) is not None else ():
             if isinstance(step, Skipped):
                 return None
@@ -189,6 +191,9 @@ class RocksQueues(ConsumeQueues):
                 for topic, queue_id, place, tags_code in _places(step.record):
                     unit = Unit(place, step.offset, step.record.size, tags_code)
                     units.setdefault((topic, queue_id), {})[place] = unit
+                    made += 1
+                if made > UNITS_MOST:
+                    return None
         return units
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock, Timer
 from typing import Any
 
-from idcore.base import temporary
+from idcore.base import plain_json, temporary
 from idcore.base.open_folders import entries, is_regular, opener, status
 from idcore.rocketmq.store.files import Reading
 
@@ -30,6 +30,7 @@ _DATA = (".sst", ".log")
 _SECONDS = 30.0
 _LONGEST = 128 << 20  # a line of the process
 _ROWS_AT_ONCE = 10_000
+MOST_ROWS = plain_json.MOST_VALUES  # of one walk: a small file may have far more, and who asks may hold them
 _MEMORY = 2 << 30  # of the process: a block that is packed may become far more than its file has
 _OF_SYSTEM = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL")  # what a program may need to start
 _CHILD = """
@@ -130,9 +131,16 @@ class Database:
     def rows(
         self, family: str, first: bytes = b"", end: bytes | None = None, most: int = 0, backwards: bool = False
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Keys and values from `first` up to `end`, which is not one of them; from the last one back if `backwards`."""
+        """Keys and values from `first` up to `end`, which is not one of them; from the last one back if `backwards`.
+
+        A folder with too many rows is as one that cannot be read behind them.
+        """
         given = 0
         while True:
+            if given > MOST_ROWS:
+                with self._lock:
+                    self._give_up()
+                return
             wanted = min(_ROWS_AT_ONCE, most - given) if most else _ROWS_AT_ONCE
             with self._lock:
                 rows, more = self._asked(family, [(first, end)], wanted, backwards)
@@ -183,9 +191,7 @@ class Database:
         named = [(_text(first), None if end is None else _text(end)) for first, end in ranges]
         answer = self._said(json.dumps([family, named, most, backwards]) + "\n")
         if answer is None:  # damaged where it was read
-            self._reading.damaged(self.folder)
-            self._ended()
-            self._families = frozenset()
+            self._give_up()
             return [], False
         rows, more = answer
         return [(b64decode(key), b64decode(value)) for key, value in rows], more
@@ -236,6 +242,12 @@ class Database:
         finally:
             watch.cancel()
         return json.loads(line) if line.endswith("\n") else None
+
+    def _give_up(self) -> None:
+        """Names the folder, of which nothing more is read."""
+        self._reading.damaged(self.folder)
+        self._ended()
+        self._families = frozenset()
 
     def _ended(self) -> None:
         if self._process is not None:
