@@ -10,11 +10,12 @@ import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 
 from idcore.base.errors import CoreError, from_coded
+from idcore.sources import growing_files
 from idcore.sources.growing_files import FileChanges, Offset, ended, opened, ranges
 
 pytestmark = pytest.mark.quick
@@ -234,6 +235,33 @@ def test_files_that_begin_alike_are_two(tmp_path: Path) -> None:
     append(tmp_path / "c.log", line(300) * 9)
     following.look()
     assert following.texts == [banner + line(100), banner + line(200), banner + line(300) * 9]
+
+
+def test_a_file_with_nothing_in_it_is_no_copy(tmp_path: Path) -> None:
+    append(tmp_path / "a.log", line(1) * 40)
+    following = Following(tmp_path)
+    append(tmp_path / "b.log", b"")
+    following.look()
+    assert not following.offset["left_out"]
+    append(tmp_path / "b.log", line(2))
+    following.look()
+    assert not following.offset["left_out"] and following.texts == [line(1) * 40, line(2)]
+
+
+def test_a_new_file_is_read_once_however_many_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(60):
+        append(tmp_path / f"{number}.log", line(number) * 40)
+    following, marked, mark = Following(tmp_path), list[int](), growing_files._mark
+    following.look()
+
+    def noted(file: BinaryIO, start: int, stop: int) -> str:
+        marked.append(start)
+        return mark(file, start, stop)
+
+    monkeypatch.setattr(growing_files, "_mark", noted)
+    append(tmp_path / "new.log", line(100) * 40)
+    following.look()
+    assert len(following.texts) == 61 and len(marked) < 30
 
 
 def test_a_file_that_was_deleted_says_how_much_of_it_was_not_read(tmp_path: Path) -> None:

@@ -239,13 +239,15 @@ class FileChanges:
 
     def _copy_of(self, one: _Listed, files: Mapping[int, Generation], missing: set[int]) -> int | None:
         """The generation that a new file is a copy of: whole, or still in the making."""
-        if one.identity in {each.identity for each in files.values()}:
-            return None  # what is written where one was cut
+        size = one.status.st_size
+        if not size or any(one.identity == each.identity for each in files.values()):
+            return None  # nothing yet, or what is written where one was cut
         try:
             with _open(one.path, self.roots) as file:
+                heads = {length: _mark(file, 0, length) for length in {each.head_bytes for each in files.values()}}
                 for number in sorted(files, key=lambda number: number not in missing):
-                    copied, size = files[number], one.status.st_size
-                    begins_alike = _mark(file, 0, copied.head_bytes) == copied.head
+                    copied = files[number]
+                    begins_alike = heads[copied.head_bytes] == copied.head
                     if not copied.head or not (begins_alike or size < copied.head_bytes):
                         continue
                     if number not in missing:
