@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -99,7 +99,7 @@ def _fields(one: intake.FoundId, words: Words) -> list[dict[str, Any]]:
 def _compare(asked: CallArguments, caller: Caller) -> Result:
     sides = [_side(asked, name, caller) for name in _SIDES]
     here = compared.ComparisonQuery((sides[0],), (sides[1],), asked["case"] == "any")
-    with _turn(sum(side.size for side in sides), caller):
+    with turn(sum(side.size for side in sides), caller.go_on):
         comparison = compared.compare(here, go_on=caller.go_on)
     words = asked.words
     problems = [{"input": name, "problem": words.error(problem)} for name, problem in comparison.problems]
@@ -108,13 +108,16 @@ def _compare(asked: CallArguments, caller: Caller) -> Result:
 
 
 @contextmanager
-def _turn(size: int, caller: Caller) -> Iterator[None]:
-    """One long comparison at a time: of 512 MiB it takes 1.3 GB, and one person may have four calls at work."""
+def turn(size: int, go_on: Callable[[], object] = bool) -> Iterator[None]:
+    """One long comparison at a time, of programs and of pages: of 512 MiB it takes 1.3 GB.
+
+    While it waits `go_on` is called again and again: what that raises ends the wait.
+    """
     if size < LARGE_COMPARED:
         yield
         return
     while not _TURN.acquire(timeout=MOMENT):
-        caller.go_on()
+        go_on()
     try:
         yield
     finally:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,19 @@ def test_a_kind_that_one_side_never_names_is_not_called_missing(open_page: Open,
     )
     assert "Examples missing from the second" not in page
     assert "By producer" in page and "By broker" not in page, "a row of them would call all of its IDs missing"
+
+
+def test_a_long_comparison_waits_for_those_of_programs(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[int]()
+
+    @contextmanager
+    def waited(size: int) -> Iterator[None]:
+        asked.append(size)
+        yield
+
+    monkeypatch.setattr(compare, "turn", waited)
+    comparing(open_page, ONE, f"{ONE} {OTHER}")
+    assert asked == [len(ONE) + len(f"{ONE} {OTHER}")]
 
 
 def test_nothing_on_a_side_and_no_id_at_all_are_said(open_page: Open) -> None:

@@ -10,6 +10,7 @@ from idcore.base.catalogue import Words
 from idcore.base.errors import CoreError
 from idcore.intake import intake
 from idcore.intake.intake import Source
+from idcore.operations.texts import turn
 from idcore.presentation.html import compared as html
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.triage import compared as core
@@ -185,7 +186,8 @@ def current(words: Words) -> Run | None:
     if isinstance(here, ComparisonQuery):
         if not is_whole(here, words) or too_large(here, words):
             return None
-        with problems.caught(), st.spinner(words("compare.working", size=words.bytes(here.size))):
+        spinner = st.spinner(words("compare.working", size=words.bytes(here.size)))
+        with problems.caught(), spinner, turn(here.size):
             state["compare_run"] = made_of(here).name
         state.pop("compare", None)
     name = state.get("compare_run")
