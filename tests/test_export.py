@@ -11,7 +11,7 @@ import zipfile
 import pandas as pd
 import pytest
 
-from idcore.base.safe_text import for_visitor
+from idcore.base.safe_text import for_visitor, json_text
 from idcore.ids.describe import KEYS
 from idcore.presentation import export
 
@@ -82,15 +82,16 @@ def test_what_only_begins_as_a_number_gets_its_apostrophe(rest: str) -> None:
 
 
 def test_a_terminal_gets_no_sign_that_it_obeys_and_a_file_gets_what_there_was() -> None:
-    row = {"text": "\x1b[2J\x9b31m \u202e\U000e0041 消息 é"}
+    row = {"text": "\x1b[2J\x9b31m\x7f \u202e\U000e0041 消息 é"}
     lines = list(export.csv_of_rows([row], ["text"]))
-    for is_terminal, shown in ((True, "\\x1b[2J\\x9b31m \\u202e\\U000e0041 消息 é"), (False, row["text"])):
+    for is_terminal, shown in ((True, "\\x1b[2J\\x9b31m\\x7f \\u202e\\U000e0041 消息 é"), (False, row["text"])):
         out = io.StringIO()
         out.isatty = lambda it=is_terminal: it  # type: ignore[method-assign, misc]
         export.to_stream(lines, out)
         assert out.getvalue() == f"text\n{shown}\n"
     (line,) = export.json_lines([row])
     assert line.rstrip("\n").isprintable() and "消息 é" in line and json.loads(line) == row
+    assert json.loads(json_text(row := {"\x7f": "a\x7f"})) == row and json_text(row).isprintable()
 
 
 def test_a_zone_is_the_same_in_every_file_of_decoded_ids_and_of_tables() -> None:

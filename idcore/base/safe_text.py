@@ -34,7 +34,7 @@ def encodable(text: str) -> str:
 
 def json_text(value: Any, **options: Any) -> str:
     """JSON with its letters as they are, and escapes for what nobody sees. What reads it gets the same value back."""
-    text = encodable(json.dumps(value, ensure_ascii=False, **options))
+    text = encodable(json.dumps(value, ensure_ascii=False, **options)).replace("\x7f", "\\u007f")  # DEL
     return text if text.isascii() else _UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
