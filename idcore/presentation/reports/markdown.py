@@ -11,10 +11,10 @@ _MARKS = re.compile(r"[\\`*\[\]<>|~#$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|^[-+
 _NUMBER = re.compile(r"^(\d+)([.)])(?=\s|$)")
 # What GitHub, GitLab and Streamlit make a link of, whatever stands before it (GitHub Flavored Markdown, 6.9), and
 # what calls people to a ticket: @all; what names another ticket, which then names this one, whatever mark stands
-# before it (GitHub, GitLab): #1, shop/orders#1, GH-1, !1, &1, %1; and what Streamlit alone makes a picture of,
+# before it (GitHub, GitLab): #1, shop/orders#1, GH-1, GL-1, !1, &1, %1; and what Streamlit alone makes a picture of,
 # :material/delete:.
 _LINK = re.compile(
-    r"(?:https?|ftp)://|www\.|@[\w-]+\.[\w-]|(?<!\w)@\w|#\d|(?<![\w!%&])[!%&]\d|\bGH-\d|:(?:material/\w+|streamlit):",
+    r"(?:https?|ftp)://|www\.|@[\w-]+\.[\w-]|(?<!\w)@\w|#\d|(?<![\w!%&])[!%&]\d|\bG[HL]-\d|:(?:material/\w+|streamlit):",
     re.IGNORECASE | re.ASCII,
 )
 _RUN = re.compile(r"[!-~]+")
