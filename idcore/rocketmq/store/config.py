@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from idcore.base import loose_json, plain_json
 from idcore.base.errors import CoreError
-from idcore.base.open_folders import Roots, entries, is_folder, is_regular, opener
+from idcore.base.open_folders import Roots, entries, file_status, is_folder, is_regular, opener
 from idcore.base.safe_text import encodable
 from idcore.ids.clock import is_time
 from idcore.rocketmq.message.model import parent_of
@@ -364,7 +364,7 @@ class _Files:
     def _written_ms(self, path: Path) -> int:
         """When a file that was read was written; 0 where it is gone by now."""
         with self._reading.noted(path):
-            return int(path.stat().st_mtime * 1_000)
+            return int(file_status(path, self._reading.roots).st_mtime * 1_000)
         return 0
 
     def _timer(self) -> int | None:
