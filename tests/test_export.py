@@ -91,7 +91,8 @@ def test_a_terminal_gets_no_sign_that_it_obeys_and_a_file_gets_what_there_was() 
         assert out.getvalue() == f"text\n{shown}\n"
     (line,) = export.json_lines([row])
     assert line.rstrip("\n").isprintable() and "消息 é" in line and json.loads(line) == row
-    assert json.loads(json_text(row := {"\x7f": "a\x7f"})) == row and json_text(row).isprintable()
+    row = {"\x7f": "a\x7f"}
+    assert json_text(row).isprintable() and json.loads(json_text(row)) == row
 
 
 def test_a_zone_is_the_same_in_every_file_of_decoded_ids_and_of_tables() -> None:
