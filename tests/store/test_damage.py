@@ -17,8 +17,9 @@ from idcore.answers.lookup import StoreLookup, row_of
 from idcore.base.errors import CoreError
 from idcore.ids import Clock
 from idcore.rocketmq.message import Host, Record
-from idcore.rocketmq.store import Blank, CommitLog, Miss, Skipped, Stored, StoreFolder, queue
+from idcore.rocketmq.store import Blank, CommitLog, Miss, Skipped, Stored, StoreFolder, commitlog, queue
 from idcore.rocketmq.store.commitlog import place_of
+from idcore.rocketmq.store.files import File
 from idcore.simulate.append import Settings
 from idcore.simulate.writer import StoreWriter
 
@@ -409,3 +410,22 @@ def test_of_a_queue_with_more_units_than_can_be_held_those_of_its_end_are(
         monkeypatch.setattr(queue, "MOST_ENTRIES", 30)
         assert len(every) == 100 and one.entries().tolist() == every[-len(one.entries()) :]
         assert 30 <= len(one.entries()) < 50
+
+
+def test_of_heads_without_a_record_few_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fakes = [
+        (256).to_bytes(4, "big") + b"\xda\xa3\x20\xa7" + bytes(20) + at.to_bytes(8, "big")
+        for at in range(0, 360_000, 36)
+    ]
+    (tmp_path / "commitlog").mkdir()
+    (tmp_path / "commitlog" / FIRST).write_bytes(b"".join(fakes))
+    monkeypatch.setattr(commitlog, "_TRIED_MOST", 50)
+    tried, size_at = list[int](), CommitLog._size_at
+
+    def noted(log: CommitLog, file: File, offset: int) -> int | None:
+        tried.append(offset)
+        return size_at(log, file, offset)
+
+    monkeypatch.setattr(CommitLog, "_size_at", noted)
+    found = look(tmp_path, 180_000)
+    assert isinstance(found, Miss) and found.reason == "damaged" and len(tried) < 500

@@ -36,7 +36,8 @@ _FIRST_WINDOW = 1 << 16
 LOOKED_FOR_RECORDS = 8 << 20  # a record of the broker's largest size, and half of the one before it
 _WINDOW = 1 << 22
 _BEHIND = 40  # bytes that are read behind a window: size, magic and offset of a record that begins in it
-# A search ends after so many places that could be a key or a record: a text of one letter is everywhere.
+# A search ends after so many places that could be a key or a record: a text of one letter is everywhere. So does that
+# of a window for a record: of a real log the first place is one.
 _TRIED_MOST = 2_000
 
 
@@ -200,7 +201,7 @@ class CommitLog:
     def _last_in(self, file: File, start: int, stop: int, offset: int) -> Stored | None:
         """The last record before `offset` whose magic is in a stretch."""
         raw = self._read(file, start, stop - start)
-        for place in reversed(_beginnings(raw, start)):
+        for place in islice(reversed(_beginnings(raw, start)), _TRIED_MOST):
             if file.start <= place < offset and (stored := self.record_at(file, place)):
                 return stored
         return None
@@ -209,7 +210,8 @@ class CommitLog:
         """The place of the first record or padding from an offset on, or None."""
         for begin, end in self.reading.extents(file.path, file.size, offset - file.start):
             for start in range(file.start + begin, file.start + end, _WINDOW):
-                for place in _beginnings(self._read(file, start, _WINDOW + _BEHIND), start, file.end):
+                places = _beginnings(self._read(file, start, _WINDOW + _BEHIND), start, file.end)
+                for place in islice((one for one in places if one >= offset), _TRIED_MOST):
                     if place >= offset and (self._size_at(file, place) or self.blank_at(file, place)):
                         return place
         return None
