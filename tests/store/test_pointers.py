@@ -134,7 +134,7 @@ def test_all_keys_of_a_record_share_the_steps_that_a_look_may_take(
         found = store.log.look(0)
         assert isinstance(found, Stored)
         assert [entry["place"] for entry in copy_row(copy_of(found, store))["index_entries"]] == [1, 2, 3]
-    monkeypatch.setattr("idcore.rocketmq.store.index._STEPS_MOST", 10)
+    monkeypatch.setattr("idcore.rocketmq.store.index.STEPS_MOST", 10)
     with StoreFolder(tmp_path / "s") as store:
         entries = copy_row(copy_of(found, store))["index_entries"]
     assert [entry["place"] for entry in entries] == [1, None, None]

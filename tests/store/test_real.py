@@ -171,7 +171,7 @@ def test_every_record_says_what_points_at_it(real: StoreFolder, real_records: li
         assert [entry["key"] for entry in entries] == names.indexed(stored.record.properties)
         for entry in entries:
             assert entry["indexed_as"] == key_of(stored.record.topic, entry["key"])
-            found = files[entry["file"]].look_up(entry["indexed_as"])
+            found = files[entry["file"]].look_up(entry["indexed_as"], count())
             assert (entry["place"], stored.offset) in [(other.place, other.physical_offset) for other in found]
 
 
