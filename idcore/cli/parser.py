@@ -127,6 +127,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _port(text: str) -> int:
+    if (port := _count(text)) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: the last one is 65535")
+    return port
+
+
 def _name(text: str) -> str:
     if not text:  # as of a variable of the shell that is not set; it would be the folder at hand
         raise argparse.ArgumentTypeError("the name is empty")
@@ -499,7 +505,7 @@ def _serve(commands: Any) -> None:
         "serve", help="the console in a browser", description="Serves the console until Ctrl-C."
     )
     command.add_argument("--host", type=_name, default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
-    command.add_argument("--port", type=_count, default=8501, help="port to listen on (default: 8501)")
+    command.add_argument("--port", type=_port, default=8501, help="port to listen on (default: 8501)")
     command.set_defaults(run=_later("serve"))
 
 

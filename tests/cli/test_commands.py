@@ -72,6 +72,7 @@ def test_every_command_shows_its_help_in_three_ways(capsys: pytest.CaptureFixtur
     [
         (["scan", "--outt", "x"], "(see: python -m idcore scan --help)"),
         (["make", "ids", "--counts", "3"], "(see: python -m idcore make ids --help)"),
+        (["serve", "--port", "65536"], "(see: python -m idcore serve --help)"),
         (["decode", "--form", "json", ID], "unrecognized arguments: --form"),
         (["help", "nothing"], "invalid choice: 'nothing'"),
     ],
