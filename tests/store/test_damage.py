@@ -429,3 +429,25 @@ def test_of_heads_without_a_record_few_are_tried(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(CommitLog, "_size_at", noted)
     found = look(tmp_path, 180_000)
     assert isinstance(found, Miss) and found.reason == "damaged" and len(tried) < 500
+
+
+def test_a_record_that_is_larger_than_any_is_none_and_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with StoreWriter(tmp_path / "s") as writer:
+        writer.put(record(0, bytes(2_000)), 1_795_000_000_000)
+        writer.put(record(1), 1_795_000_000_000)
+    with StoreFolder(tmp_path / "s") as store:
+        assert store.overview()["files"][0]["used"] and store.first and store.first.record.size > 2_000
+    monkeypatch.setattr(commitlog, "LARGEST", 1_000)
+    monkeypatch.setattr(commitlog, "_WINDOW", 1_000)
+    with StoreFolder(tmp_path / "s") as store:
+        large, small = list(store.log.walk())[:2]
+        assert isinstance(large, Skipped) and isinstance(small, Stored) and store.first == store.last == small
+
+
+def test_a_search_holds_no_more_than_has_room(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = CommitLog(small / "commitlog")
+    assert len(log.search(b"k", 1 << 30)[0]) == 100
+    monkeypatch.setattr(commitlog, "_HELD_MOST", 1_000)
+    assert 1 < len(log.search(b"k", 1 << 30)[0]) < 20

@@ -26,6 +26,7 @@ from idcore.base.layout import (
     TOPIC_LENGTHS,
 )
 from idcore.rocketmq.message import Record, decode_record, parts
+from idcore.rocketmq.message.bodies import LARGEST_BODY
 from idcore.rocketmq.message.record import SMALLEST, head_of
 from idcore.rocketmq.store.files import File, Reading, first_and_last_byte, list_files
 
@@ -39,6 +40,8 @@ _BEHIND = 40  # bytes that are read behind a window: size, magic and offset of a
 # A search ends after so many places that could be a key or a record: a text of one letter is everywhere. So does that
 # of a window for a record: of a real log the first place is one.
 _TRIED_MOST = 2_000
+LARGEST = LARGEST_BODY + (1 << 20)  # of a record: one of a gigabyte of zeros takes no room, and four in memory
+_HELD_MOST = 256 << 20  # bytes of the records that a search holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +150,7 @@ class CommitLog:
         if len(raw) < SMALLEST:
             return None
         size, magic = BLANK.struct.unpack_from(raw)
-        if magic not in TOPIC_LENGTHS or size < SMALLEST or offset + size > file.end:
+        if magic not in TOPIC_LENGTHS or not SMALLEST <= size <= LARGEST or offset + size > file.end:
             return None
         head = head_of(int.from_bytes(raw[36:40], "big", signed=True))
         if len(raw) < head.size or int.from_bytes(raw[28:36], "big", signed=True) != offset:
@@ -378,12 +381,12 @@ class CommitLog:
         Once `enough` is true no more is searched.
         """
         by_offset: dict[int, Stored] = {}
-        searched = tried = 0
+        searched = tried = held = 0
         wanted = re.compile(b"[\x01 ]" + re.escape(key))
         for file in reversed(self.files):
             for start, stop in self.reading.extents(file.path, file.size):
                 for at in range(start, stop, _WINDOW):
-                    if searched >= most or tried >= _TRIED_MOST or enough():
+                    if searched >= most or tried >= _TRIED_MOST or held > _HELD_MOST or enough():
                         return sorted(by_offset.values(), key=lambda stored: stored.offset), searched
                     raw = self.reading.read(file.path, at, min(_WINDOW + len(key), stop - at))
                     searched += min(_WINDOW, len(raw))
@@ -392,7 +395,10 @@ class CommitLog:
                         place = file.start + at + match.start()
                         stored = self.before(file, place + 1)
                         if stored and stored.end >= place + 1 + len(key):
+                            held += 0 if stored.offset in by_offset else stored.record.size
                             by_offset[stored.offset] = stored
+                        if held > _HELD_MOST:
+                            break
         return sorted(by_offset.values(), key=lambda stored: stored.offset), searched
 
 
