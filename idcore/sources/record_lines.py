@@ -21,6 +21,7 @@ from idcore.sources.copies import Copies
 
 _CHUNK = 512 << 10
 _WINDOW = 8 << 20  # read before a split to find where its first record begins: more than the largest record has
+_LARGEST = 65 << 20  # of a record, as for look-ups: a file of zeros that takes no room may have one of gigabytes
 _TOPICS = 64
 MOST_TAGS = 1_000  # of all topics; more of them, or very long ones, are data rather than names, and are not listed
 MOST_TAG_BYTES = 64 * MOST_TAGS
@@ -131,8 +132,11 @@ class RecordLines:
         what = self._walk(log) if emit else kernel.skip(log, state)
         self._place = self._origin + int(state[kernel.AT])
         if what == kernel.MORE:
-            seen = self._raw[self._place - self._origin : self._filled]
-            self._see(self._place, max(_CHUNK, _size_of(seen)), reload=True)
+            size = _size_of(self._raw[self._place - self._origin : self._filled])
+            if size > _LARGEST:
+                self._pass_damage(stop, 4)
+            else:
+                self._see(self._place, max(_CHUNK, size), reload=True)
         elif what == kernel.BLANK:
             self._place = self._size
         elif what == kernel.FULL:
@@ -179,13 +183,14 @@ class RecordLines:
         if filled < size:
             raise refuse("shorter")
 
-    def _pass_damage(self, stop: int) -> None:
+    def _pass_damage(self, stop: int, passed: int = 0) -> None:
         """From bytes that are not a record to the next record. Zeros behind which nothing comes are not damage.
 
-        Damage has one place, where it begins, in any split that sees it.
+        In the first `passed` bytes none is looked for. Damage has one place, where it begins, in any split that sees
+        it.
         """
         began = self._place if self._gap < 0 else self._gap
-        place, zeros = self._next(self._place, stop)
+        place, zeros = self._next(self._place + passed, stop)
         if place is not None or not zeros:
             self._problems.append(("log_damaged", f"{self._base + began:020d}"))
             end = stop if place is None else place

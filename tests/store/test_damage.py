@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from idcore.rocketmq.store.commitlog import place_of
 from idcore.rocketmq.store.files import File
 from idcore.simulate.append import Settings
 from idcore.simulate.writer import StoreWriter
+from idcore.sources import record_lines
 
 pytestmark = pytest.mark.quick
 
@@ -451,3 +453,24 @@ def test_a_search_holds_no_more_than_has_room(small: Path, monkeypatch: pytest.M
     assert len(log.search(b"k", 1 << 30)[0]) == 100
     monkeypatch.setattr(commitlog, "_HELD_MOST", 1_000)
     assert 1 < len(log.search(b"k", 1 << 30)[0]) < 20
+
+
+@pytest.mark.parametrize(("most", "records"), [(1 << 20, 3), (550_000, 2)])
+def test_a_scan_passes_over_a_record_that_is_larger_than_any(
+    most: int, records: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with StoreWriter(tmp_path / "s") as writer:
+        for number, body in enumerate((b"a", bytes(600_000), b"c")):
+            writer.put(record(number, body), 1_795_000_000_000)
+    log = tmp_path / "s" / "commitlog" / FIRST
+    monkeypatch.setattr(record_lines, "_LARGEST", most)
+    text = bytearray(4 << 20)
+    with log.open("rb", buffering=0) as file:
+        lines, size = record_lines.RecordLines(file, str(log), 0, log.stat().st_size), 0
+        assert lines.begin() == 0
+        with suppress(CoreError):  # what was wrong comes behind the text
+            while got := lines.readinto(memoryview(text)[size:]):
+                size += got
+    (last,) = (one for one in records_of(tmp_path / "s").values() if one.uniq_id == "ID2")
+    assert bytes(text[:size]).count(b"msgId=ID") == records
+    assert text.startswith(b"msgId=ID2", last.physical_offset), "each line is where its record is"
