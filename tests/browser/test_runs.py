@@ -73,9 +73,12 @@ def unkept(runs: Path) -> list[Path]:
 
 def open_form(tab: Visit) -> Locator:
     """The box for a path, in the form that is folded where there are scans."""
-    path = tab.page.get_by_role("textbox", name="File or folder on the server")
-    if not path.is_visible():
-        tab.page.get_by_text("New scan", exact=True).click()
+    form = main(tab).get_by_test_id("stExpander").filter(has_text="New scan")
+    path = form.get_by_role("textbox", name="File or folder on the server")
+    expect(form.locator("summary")).to_be_visible()
+    if form.locator("details").get_attribute("open") is None:
+        form.locator("summary").click()
+    expect(path).to_be_visible()
     return path
 
 
