@@ -48,6 +48,7 @@ def test_one_id_is_a_card_with_its_fields_after_ctrl_enter(tab: Visit) -> None:
     for said in ("172.17.0.1", "28,?213", "18B4AAC2"):
         expect(main).to_contain_text(re.compile(said))
     tab.settle()
+    expect(main.locator("summary").filter(has_text="edit or decode another input")).to_be_focused()
     tab.page.locator('[data-testid="stMain"] a[href*="anatomy?"]').first.click()
     expect(tab.page).to_have_url(re.compile(f"/anatomy.*{UNIQ}"))
     tab.settle()

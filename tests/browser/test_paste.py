@@ -32,6 +32,8 @@ def test_what_is_pasted_is_decoded_at_once(tab: Visit, into: str) -> None:
     expect(tab.page.get_by_text("18236").first).to_be_visible()
     expect(tab.page.get_by_text("Sent on").first).to_be_visible()
     expect(tab.page.locator(".st-key-decode-now")).not_to_be_visible()  # the box is folded
+    if into == "textarea":  # which had the focus
+        expect(tab.page.locator("summary").filter(has_text="edit or decode another input")).to_be_focused()
 
 
 @pytest.mark.long

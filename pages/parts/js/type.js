@@ -12,6 +12,13 @@ const press = (name, times) => {
   if (button(name) && !button(name).disabled) button(name).click();
   else if (times) setTimeout(press, 100, name, times - 1); // a file is on its way
 };
+// Once it is decoded the box goes from under who typed in it: the focus goes to the line that it was folded to.
+const fold = () => document.querySelector('[class*="st-key-input-fold-"] details:not([open]) > summary');
+const follow = (before, times) => {
+  const lost = document.activeElement === document.body;
+  if (lost && fold() && fold() !== before) fold().focus({ preventScroll: true });
+  else if (times) setTimeout(follow, 100, before, times - 1);
+};
 let waits = 0;
 document.addEventListener("input", (event) => {
   if (event.target !== box()) return;
@@ -19,12 +26,16 @@ document.addEventListener("input", (event) => {
   const pasted = ["insertFromPaste", "insertFromDrop"].includes(event.inputType);
   const here = event.target;
   const still = () => here === box() && press("decode-typed", 0); // a click has not taken it away meanwhile
-  if (pasted) waits = setTimeout(press, 0, "decode-now", 10);
-  else if (here.value.length <= LONGEST) waits = setTimeout(still, PAUSE);
+  if (pasted) {
+    waits = setTimeout(press, 0, "decode-now", 10);
+    follow(fold(), 100);
+  } else if (here.value.length <= LONGEST) waits = setTimeout(still, PAUSE);
 });
 document.addEventListener("click", () => clearTimeout(waits), true);
 document.addEventListener("keydown", (event) => {
-  if (event.target === box() && event.key === "Enter" && (event.ctrlKey || event.metaKey)) clearTimeout(waits);
+  if (event.target !== box() || event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  clearTimeout(waits);
+  follow(fold(), 100);
 });
 const value = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value");
 document.addEventListener("paste", (event) => {
