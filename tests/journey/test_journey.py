@@ -384,6 +384,16 @@ def test_a_second_send_of_a_producer_contradicts_nothing() -> None:
     assert made.conflicts == ()
 
 
+@pytest.mark.parametrize(
+    ("late", "said"),
+    [(9_000, False), (61_000, True), (83 * 60_000, True), (8 * 3_600_000, False), (40 * 3_600_000, True)],
+)
+def test_a_send_that_is_logged_longer_after_its_id_than_one_takes_is_named(late: int, said: bool) -> None:
+    """Whole hours may be those of another zone, up to a day."""
+    found = conflicts(journey(lines=[sent_line(late)]))
+    assert [each for each in found if each[0] == "sent_later"] == ([("sent_later", late)] if said else [])
+
+
 @pytest.mark.parametrize("clock", [SHANGHAI, ASSUMED])
 def test_the_born_time_shows_the_zone_of_the_producer(clock: Clock) -> None:
     """An id of a producer in UTC, read in China's zone: eight hours off."""

@@ -27,6 +27,7 @@ from idcore.ids.dating import Dates, dates_of
 from idcore.ids.delivery_sentences import DELAY_SECONDS, FIRST_RETRY_LEVEL
 from idcore.ids.identify import judge
 from idcore.ids.line_moments import BORN_APART_MS
+from idcore.ids.line_time import is_of_other_clock
 from idcore.ids.rules import CANDIDATE_DIGITS
 from idcore.ids.tokens import Token
 
@@ -215,7 +216,7 @@ def _of_own_time(own: OwnTime | None, events: Sequence[Event]) -> Iterator[Confl
 
 
 def _of_sends(own: OwnTime | None, events: Sequence[Event]) -> Iterator[Conflict]:
-    """Sends that were logged days after the ID was generated, whichever zones its clocks show: the last of them."""
+    """Sends that were logged longer after the ID was generated than one takes, and not by a zone: the last of them."""
     if own is None or own.event.at_ms is None:
         return
     latest = max(own.event.at_ms, own.event.latest_ms or 0)
@@ -223,8 +224,8 @@ def _of_sends(own: OwnTime | None, events: Sequence[Event]) -> Iterator[Conflict
         (event.at_ms - latest, at) for at, event in enumerate(events) if event.code == "logged_send" and event.at_ms
     ]
     by, at = max(late, default=(0, 0))
-    if by > BORN_APART_MS:
-        yield Conflict("sent_days_later", events.index(own.event), at, by)
+    if by > BORN_APART_MS or is_of_other_clock(by, reports_send=True):
+        yield Conflict("sent_later", events.index(own.event), at, by)
 
 
 def _of_order(events: Sequence[Event]) -> Iterator[Conflict]:
