@@ -101,7 +101,7 @@ def over_time(kinds: Sequence[Kind], names: Sequence[str], view: View, shown: Ti
     rows_of |= {"range": [len(kinds) - 0.5, -0.5], "autorange": None, "tickfont": {"color": palette.text, "size": 12}}
     figure.update_yaxes(rows_of)
     named = clock_title(ends, view)
-    figure.update_xaxes(axis(palette, fixedrange=True, tickformatstops=DATES, title=named))
+    figure.update_xaxes(axis(palette, fixedrange=True, tickformatstops=DATES, tickangle=0, title=named))
     if shown:
         figure.update_xaxes(range=list(shown.clock(zone)))
     figure.update_layout(dragmode=False)
