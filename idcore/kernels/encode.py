@@ -144,6 +144,71 @@ def sort_nearly(values, start, stop):
             return
 
 
+@numba.njit(cache=True, nogil=True)
+def merge_sorted(values, more, bounds, runs, spare_values, spare_more):
+    """Sorted runs values[bounds[r]:bounds[r+1]] to one, with what else each value has; equal ones as they come.
+
+    Returns the arrays that have them: these, or the spare ones.
+    """
+    a, am, b, bm = values, more, spare_values, spare_more
+    while runs > 1:
+        write = 0
+        at = 0
+        read = 0
+        while read < runs:
+            i, i_end = bounds[read], bounds[read + 1]
+            if read + 1 < runs:
+                j, j_end = bounds[read + 1], bounds[read + 2]
+                if a[i_end - 1] > a[j]:
+                    while i < i_end and j < j_end:
+                        if a[i] <= a[j]:
+                            b[at] = a[i]
+                            bm[at] = am[i]
+                            i += 1
+                        else:
+                            b[at] = a[j]
+                            bm[at] = am[j]
+                            j += 1
+                        at += 1
+                while i < i_end:
+                    b[at] = a[i]
+                    bm[at] = am[i]
+                    i += 1
+                    at += 1
+                while j < j_end:
+                    b[at] = a[j]
+                    bm[at] = am[j]
+                    j += 1
+                    at += 1
+            else:
+                while i < i_end:
+                    b[at] = a[i]
+                    bm[at] = am[i]
+                    i += 1
+                    at += 1
+            write += 1
+            bounds[write] = at
+            read += 2
+        runs = write
+        a, b = b, a
+        am, bm = bm, am
+    return a, am
+
+
+@numba.njit(cache=True, nogil=True)
+def sort_runs(values, more, bounds, spare_values, spare_more):
+    """Values that rise in runs, as those of several tasks, to sorted ones, with what else each has. `bounds` has room
+    for one run more than there are values. Returns the arrays that have them."""
+    runs = 0
+    bounds[0] = 0
+    for i in range(1, values.size):
+        if values[i - 1] > values[i]:
+            runs += 1
+            bounds[runs] = i
+    bounds[runs + 1] = values.size
+    return merge_sorted(values, more, bounds, runs + 1, spare_values, spare_more)
+
+
 @numba.njit(cache=True, nogil=True, inline="always")
 def put(out, place, number):
     while number >= U(128):

@@ -15,7 +15,7 @@ from idcore.ids.clock import MINUTE_MS, NO_TIME
 
 from .chains import PERIOD, counter_of, elapsed_of
 from .clients import BIG, CLIENT_EPOCH, LITTLE, NO_AHEAD, RUST, way_of_key
-from .encode import decode, get
+from .encode import decode, get, merge_sorted
 from .find import COUNTER_SHIFT, SEQUENCE_SHIFT, is_early, swap_32
 from .unroll import (
     DISTINCT,
@@ -97,61 +97,20 @@ class BrokerRows(NamedTuple):
 @numba.njit(cache=True, nogil=True)
 def merge_runs(values, counts, bounds, runs, spare_values, spare_counts):
     """Sorted runs values[bounds[r]:bounds[r+1]] to one sorted run without repeats, in place. Returns its length."""
-    a, ac, b, bc = values, counts, spare_values, spare_counts
     total = bounds[runs]
     apart = True
     for run in range(1, runs):
         apart &= values[bounds[run] - 1] < values[bounds[run]]
     if apart:  # as those of a commit log are; then nothing spare is touched, nor paid for
         return total
-    while runs > 1:
-        write = 0
-        at = 0
-        read = 0
-        while read < runs:
-            i, i_end = bounds[read], bounds[read + 1]
-            if read + 1 < runs:
-                j, j_end = bounds[read + 1], bounds[read + 2]
-                if a[i_end - 1] >= a[j]:
-                    while i < i_end and j < j_end:
-                        if a[i] <= a[j]:
-                            b[at] = a[i]
-                            bc[at] = ac[i]
-                            i += 1
-                        else:
-                            b[at] = a[j]
-                            bc[at] = ac[j]
-                            j += 1
-                        at += 1
-                while i < i_end:
-                    b[at] = a[i]
-                    bc[at] = ac[i]
-                    i += 1
-                    at += 1
-                while j < j_end:
-                    b[at] = a[j]
-                    bc[at] = ac[j]
-                    j += 1
-                    at += 1
-            else:
-                while i < i_end:
-                    b[at] = a[i]
-                    bc[at] = ac[i]
-                    i += 1
-                    at += 1
-            write += 1
-            bounds[write] = at
-            read += 2
-        runs = write
-        a, b = b, a
-        ac, bc = bc, ac
+    merged, merged_counts = merge_sorted(values, counts, bounds, runs, spare_values, spare_counts)
     kept = 0
     for i in range(total):
-        if kept and values[kept - 1] == a[i] and i:
-            counts[kept - 1] += ac[i]
+        if kept and values[kept - 1] == merged[i] and i:
+            counts[kept - 1] += merged_counts[i]
         else:
-            values[kept] = a[i]
-            counts[kept] = ac[i]
+            values[kept] = merged[i]
+            counts[kept] = merged_counts[i]
             kept += 1
     return kept
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from idcore.kernels.encode import AHEAD, decode, get, put, sort_nearly
+from idcore.kernels.encode import AHEAD, decode, get, put, sort_nearly, sort_runs
 from idcore.kernels.vector import borrowed, leading_zeros, load_64, store_64, will_write
 
 U = np.uint64
@@ -94,7 +94,7 @@ def scatter(found, steps, n, positions, grouped):
 
 @numba.njit(cache=True, nogil=True)
 def sort_both(values, paired, start, stop, shift):
-    """Values of one group in order, their paired offsets with them: insertion with a budget, then an ordinary sort."""
+    """Values of one group in order, their paired offsets with them: insertion with a budget, then by their runs."""
     budget = 600 + 8 * (stop - start)
     for i in range(start + 1, stop):
         x = values[i]
@@ -108,9 +108,9 @@ def sort_both(values, paired, start, stop, shift):
         paired[j + 1 - shift] = pair
         budget -= i - 1 - j
         if budget < 0:
-            order = np.argsort(values[start:stop], kind="mergesort")
-            values[start:stop] = values[start:stop][order]
-            paired[start - shift : stop - shift] = paired[start - shift : stop - shift][order]
+            own, own_paired = values[start:stop], paired[start - shift : stop - shift]
+            bounds = np.empty(own.size + 2, np.int64)
+            own[:], own_paired[:] = sort_runs(own, own_paired, bounds, np.empty_like(own), np.empty_like(own_paired))
             return
 
 
@@ -322,6 +322,8 @@ def copies_of(runs, packed, wanted, room, out, done):
     ids, pairs = room.ids, room.pairs
     values = np.empty(runs.largest, np.uint64)
     counts = np.empty(runs.largest, np.int64)
+    in_order, order = np.empty((2, wanted.most), np.uint64), np.empty((2, wanted.most), np.int64)
+    bounds = np.empty(wanted.most + 2, np.int64)
     rows = 0
     for index in range(done, wanted.keys.size):
         key = wanted.keys[index]
@@ -338,17 +340,16 @@ def copies_of(runs, packed, wanted, room, out, done):
             ids[n] = U(wanted.loose[r, 0])
             pairs[n] = wanted.loose[r, 1:]
             n += 1
-        ordered = True
-        for i in range(1, n):
-            ordered &= ids[i - 1] <= ids[i]
-        # the runs of a process that logs in turn follow one another
-        by_id = np.arange(n) if ordered else np.argsort(ids[:n], kind="mergesort")
+        for i in range(n):
+            in_order[0, i] = ids[i]
+            order[0, i] = i
+        own, by_id = sort_runs(in_order[0, :n], order[0, :n], bounds, in_order[1], order[1])
         i = 0
         while i < n:
             same = i + 1
             differ = False
             first = by_id[i]
-            while same < n and ids[by_id[same]] == ids[first]:
+            while same < n and own[same] == own[i]:
                 differ |= pairs[by_id[same], 0] != pairs[first, 0] or pairs[by_id[same], 1] != pairs[first, 1]
                 same += 1
             if differ:

@@ -167,16 +167,25 @@ def points_of(values, chain, chains, positions, gap, wraps, keep):
     low = np.full(chains, -1, np.int64)
     high = np.full(chains, -1, np.int64)
     last = np.full(chains, -1, np.int64)
+    bucket_of = np.empty(chains, np.int64)  # of the last id of each chain
+    bucket = 0
+    bucket_end = first + width
     for i in range(n):
         k = chain[i]
+        elapsed = elapsed_of(values[i])
+        if elapsed >= bucket_end:
+            bucket = (elapsed - first) // width
+            bucket_end = first + (bucket + 1) * width
         previous = last[k]
         last[k] = i
         if previous < 0:
             keep[i] = True
             low[k] = high[k] = i
+            bucket_of[k] = bucket
             continue
-        if (elapsed_of(values[i]) - first) // width != (elapsed_of(values[previous]) - first) // width:
+        if bucket != bucket_of[k]:
             keep[i] = keep[previous] = True
+            bucket_of[k] = bucket
         if positions[i] < positions[low[k]]:
             low[k] = i
         if positions[i] > positions[high[k]]:
