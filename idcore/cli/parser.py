@@ -288,7 +288,7 @@ def _follow(commands: Any) -> None:
         help="of files that are there: beginning (default), end, so long ago (30m, 2h, 1d), or a time in ISO 8601",
     )
     command.add_argument(
-        "--kept", type=_count, metavar="N", help="most IDs that the tables are about, the latest (default: 32,000,000)"
+        "--kept", type=_count, metavar="N", help="most IDs that the tables are about, the latest (default: 16,000,000)"
     )
     command.add_argument("--master", metavar="URL", help="Spark master (default: this machine)")
     _add_clock(command)

@@ -28,7 +28,7 @@ from idcore.sources.inputs import InputFile
 from idcore.sources.kinds import GROWING
 
 NOTE = -2  # the part of what a batch says of its files
-KEPT = 32_000_000  # ids: a refresh of their tables takes some two seconds of one core
+KEPT = 16_000_000  # ids: a refresh of their tables takes less than a second of one core
 PIECES = 8
 FEW = 8 << 20  # bytes of facts, of some two million ids, that one thread merges: to sort two halves again takes longer
 TAIL = 32  # batches that are folded together, or as many as fill a piece

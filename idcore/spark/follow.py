@@ -165,14 +165,13 @@ class Follower:
     def _check_folder(self, home: Path) -> None:
         """Notes in a new folder what is followed. CoreError if the folder was followed with other options."""
         asked = replace(self.asked, batch_bytes=0, roots=None)  # an administrator may open other places meanwhile
-        asked_now = json.loads(json.dumps(asdict(asked) | {"kept": self.options.kept}))
+        asked_now = json.loads(json.dumps(asdict(asked)))
         try:
             held = json.loads((home / ASKED).read_text(encoding="utf-8"))
         except FileNotFoundError:
             write_text(home / ASKED, json.dumps(asked_now))
             return
-        if held != asked_now:
-            names = sorted(name for name in asked_now if held.get(name) != asked_now[name])
+        if names := sorted(name for name in asked_now if held.get(name) != asked_now[name]):
             raise CoreError("follow_other", {"folder": str(self.out), "names": ", ".join(names)})
 
     def _query(self, sql: SparkSession, checkpoint: str) -> StreamingQuery:

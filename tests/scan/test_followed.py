@@ -207,6 +207,25 @@ def test_of_large_batches_no_more_ids_are_kept_than_of_small_ones(tmp_path: Path
     assert most > kept // PIECES and following.state.is_cut
 
 
+def test_a_state_that_keeps_fewer_ids_from_now_on_gives_the_others_up(tmp_path: Path) -> None:
+    folder, data = tmp_path / "logs", logs.honest(3).data
+    folder.mkdir()
+    ids = data.count(b"\n")
+    following = Following(folder, tmp_path / "state", 3 * PIECES * ids)
+
+    def follow(rounds: range) -> int:
+        for round_ in rounds:
+            (folder / f"{round_}.log").write_bytes(b"file %d\n" % round_ + data)
+            following.look(seconds=2)
+        return following.state.ids
+
+    before = follow(range(20))
+    following.kept = PIECES * ids
+    following.restart()
+    assert following.state.ids == before > following.kept
+    assert follow(range(20, 30)) <= following.kept
+
+
 def test_what_was_lost_of_a_file_is_said(tmp_path: Path, on_disk: Callable[..., str]) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait as ended
 from contextlib import contextmanager
+from datetime import UTC
 from itertools import count, pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -74,6 +75,23 @@ def test_a_folder_follows_what_it_was_asked_for(tmp_path: Path, capsys: pytest.C
     assert "follows something else" in capsys.readouterr().err
     assert main(["follow", str(tmp_path), "--out", str(out), "--since", "yesterday"]) == 2
     assert "'yesterday' is not a time" in capsys.readouterr().err
+
+
+def test_a_folder_is_followed_on_with_another_number_of_ids(tmp_path: Path) -> None:
+    """Also one that was begun by a version that noted how many are kept."""
+
+    def check(kept: int) -> None:
+        asked = FollowOptions(ScanOptions(zone=UTC), kept=kept)
+        follow.Follower([str(tmp_path)], tmp_path, asked)._check_folder(tmp_path)
+
+    check(1_000)
+    noted = json.loads((tmp_path / follow.ASKED).read_text())
+    (tmp_path / follow.ASKED).write_text(json.dumps(noted | {"kept": 32_000_000}))
+    check(2_000)
+    (tmp_path / follow.ASKED).write_text(json.dumps(noted | {"case": "upper", "since": "end"}))
+    with pytest.raises(CoreError) as refused:
+        check(2_000)
+    assert refused.value.values["names"] == "case, since"
 
 
 def test_no_more_are_followed_than_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
