@@ -2,6 +2,7 @@
 
     python -m benchmarks.follow                     10,000 lines a second for a minute, then twice as many, and so on
     python -m benchmarks.follow --page              the same with a page of the console open in Chromium, at one rate
+    python -m benchmarks.follow --before 7000000    either of them after so many lines: nearly all that are kept
     python -m benchmarks.follow --day               864 million lines, as fast as they are taken: refreshes, memory
     python -m benchmarks.follow --day --master URL  the same on a Spark cluster, whose workers read the same folders
     python -m benchmarks.follow --kills 20          driver, Java or a worker killed at random moments; equal to a scan?
@@ -36,25 +37,24 @@ from tests.browser.harness import console, launch, visit
 
 AT = ["--zone", "UTC", "--at", "2026-11-20T12:00:00Z"]
 STEP = 0.05  # seconds between two writes
-PIECE, DAY = (
-    1_000_000,
-    20_000_000,
-)  # lines of one file; lines until the IDs of a day come again, which is more than KEPT
+PIECE = 1_000_000  # lines of one file
+DAY = 20_000_000  # lines until the IDs of a day come again, which is more than KEPT
 KEPT_UP = 5.0  # seconds that a line may wait at the most, where the rate is kept up with
 
 
 class Writer(threading.Thread):
     """Writes lines of a log at a rate, and knows when each byte was written."""
 
-    def __init__(self, source: Path, log: Path, rate: int, seconds: float) -> None:
+    def __init__(self, source: Path, log: Path, rate: int, seconds: float, before: int = 0) -> None:
         super().__init__(daemon=True)
-        self.source, self.log, self.rate, self.seconds = source, log, rate, seconds
+        self.source, self.log, self.rate, self.seconds, self.before = source, log, rate, seconds, before
         self.written: list[tuple[float, int]] = []
 
     def run(self) -> None:
         size, begun, total = len(LINE), time.monotonic(), self.log.stat().st_size if self.log.exists() else 0
         with self.source.open("rb") as source, self.log.open("ab", buffering=0) as log:
             sent = 0
+            source.seek(self.before * size)
             while (now := time.monotonic()) < begun + self.seconds:
                 due = int((now - begun) * self.rate) - sent
                 piece = source.read(due * size)
@@ -96,25 +96,36 @@ def spread(name: str, seconds: list[float], more: str = "") -> str:
     return f"| {name} | {statistics.median(ordered):.2f} | {late:.2f} | {ordered[-1]:.2f} | {more} |"
 
 
-def rates(source: Path, seconds: float, first: int) -> None:
+def logs_of(source: Path, folder: Path, before: int) -> int:
+    """A folder with files of so many lines, as rotation leaves them, and one that grows. Returns their bytes."""
+    folder.mkdir()
+    total = 0
+    with source.open("rb") as log:
+        for number in range(before // PIECE):
+            text = b"file %d\n" % number + log.read(PIECE * len(LINE))  # no file is a copy of another
+            total += (folder / f"{number}.log").write_bytes(text)
+        return total + (folder / "app.log").write_bytes(log.read(len(LINE) * 100))
+
+
+def rates(source: Path, seconds: float, first: int, before: int) -> None:
     """Doubles the rate until lines wait longer and longer."""
     print("| lines a second | median, s | 99 %, s | longest, s | refresh, s |\n|---|---|---|---|---|")
     rate = first
     while True:
         with tempfile.TemporaryDirectory() as name:
             folder, out = Path(name) / "logs", Path(name) / "out"
-            folder.mkdir()
-            (folder / "app.log").write_bytes(source.open("rb").read(len(LINE) * 100))
+            there = logs_of(source, folder, before)
             with following(folder, out) as process:
                 assert process.stdout is not None
                 seen, refreshes = [], []
-                writer = Writer(source, folder / "app.log", rate, seconds)
+                writer = Writer(source, folder / "app.log", rate, seconds, before + 100)
                 for line in process.stdout:
                     row = json.loads(line)
-                    seen.append((time.monotonic(), row["text_bytes"]))
-                    refreshes.append(row["seconds"])
-                    if not writer.written and row["ids"]:
+                    seen.append((time.monotonic(), row["text_bytes"] - there + len(LINE) * 100))
+                    if not writer.written and row["text_bytes"] == there:
                         writer.start()
+                    elif writer.written:
+                        refreshes.append(row["seconds"])
                     if writer.written and not writer.is_alive():
                         last = writer.written[-1]
                         if seen[-1][1] >= last[1] or time.monotonic() - last[0] > 60:
@@ -126,12 +137,11 @@ def rates(source: Path, seconds: float, first: int) -> None:
         rate *= 2
 
 
-def page(source: Path, seconds: float, rate: int) -> None:
+def page(source: Path, seconds: float, rate: int, before: int) -> None:
     """The same as a visitor sees it: the number of occurrences above a page."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "logs"
-        folder.mkdir()
-        (folder / "app.log").write_bytes(source.open("rb").read(len(LINE) * 100))
+        logs_of(source, folder, before)
         from playwright.sync_api import sync_playwright
 
         with (
@@ -145,13 +155,18 @@ def page(source: Path, seconds: float, rate: int) -> None:
             tab.page.get_by_role("link", name="Open", exact=True).first.click(timeout=120_000)
             facts = tab.page.locator(".mq-live")
             facts.wait_for(timeout=60_000)
-            writer, seen = Writer(source, folder / "app.log", rate, seconds), list[tuple[float, int]]()
-            writer.start()
-            per_line = 2
-            while writer.is_alive() or not seen or (seen[-1][1] < writer.written[-1][1] and len(seen) < 100_000):
+
+            def lines_on_page() -> int:
                 told = re.search(r"([\d,]+) ID occurrences", facts.inner_text())
-                if told is not None:
-                    seen.append((time.monotonic(), int(told[1].replace(",", "")) // per_line * len(LINE)))
+                return int(told[1].replace(",", "")) // 2 if told is not None else 0
+
+            while lines_on_page() < before + 100:
+                time.sleep(0.5)
+            writer = Writer(source, folder / "app.log", rate, seconds, before + 100)
+            seen = list[tuple[float, int]]()
+            writer.start()
+            while writer.is_alive() or not seen or (seen[-1][1] < writer.written[-1][1] and len(seen) < 100_000):
+                seen.append((time.monotonic(), (lines_on_page() - before) * len(LINE)))
                 time.sleep(0.05)
             heap = tab.page.evaluate("() => performance.memory.usedJSHeapSize") >> 20
     print("| on an open page, lines a second | median, s | 99 %, s | longest, s | memory of the tab, MB |")
@@ -278,21 +293,23 @@ def main() -> None:
     parser.add_argument("--rate", type=int, default=10_000)
     parser.add_argument("--seconds", type=float, default=60, help="of a day: the most that it takes")
     parser.add_argument("--page", action="store_true")
+    parser.add_argument("--before", type=int, default=0, help="lines that are there at first, in files of a million")
     parser.add_argument("--day", action="store_true")
     parser.add_argument("--master", help="of a day: Spark master (default: this machine)")
     parser.add_argument("--lines", type=int, default=864_000_000)
     parser.add_argument("--kills", type=int, default=0)
     options = parser.parse_args()
-    source = cached_log(PIECE)
+    source = cached_log(DAY if options.before else PIECE)
+    before = options.before // PIECE * PIECE
     if options.kills:
         kills(source, options.kills)
     elif options.day:
         where = ("--master", options.master) if options.master else ()
         day(cached_log(DAY), options.lines, options.seconds, *where)
     elif options.page:
-        page(source, options.seconds, options.rate)
+        page(source, options.seconds, options.rate, before)
     else:
-        rates(source, options.seconds, options.rate)
+        rates(source, options.seconds, options.rate, before)
 
 
 if __name__ == "__main__":
