@@ -222,7 +222,7 @@ def allowed_for(run: Run, caller: Caller) -> Allowed:
 def lines_index(run: Run, caller: Caller) -> Index:
     """The index of a scan's lines, made where there is none yet; CoreError where it cannot be made, or not so soon."""
     folder = run.path / "occurrences"
-    if (index := Index.open(folder)) is not None:
+    if (index := Index.open(folder)) is not None and not jobs.lines_are_old(run):
         return index
     plan = run.plan or {}
     roots = places.roots_for(run.path, plan.get("paths", ()), run.store, caller.visitor, caller.ground.roots())

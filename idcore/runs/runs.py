@@ -202,6 +202,18 @@ class Run:
         return summary_of(self.path, self.kind)
 
     @property
+    def lines_behind(self) -> float:
+        """By how many seconds its tables are newer than the index of its lines, of a scan that goes on, or went on."""
+        if (self.plan or {}).get("follow") is None:
+            return 0.0
+        written = (self.path / name for name in ("summary.json", "occurrences/index.json"))
+        try:
+            tables, lines = (path.stat().st_mtime for path in written)
+        except OSError:  # one of them is not there
+            return 0.0
+        return tables - lines
+
+    @property
     def input_folder(self) -> Path:
         """Where the files dropped on the page are; created when needed."""
         folder = self.path / "input"

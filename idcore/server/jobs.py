@@ -128,11 +128,11 @@ def locating(run: Run, roots: Roots, again: bool = False) -> Locating | None:
 
 def lines_are_old(run: Run) -> bool:
     """Whether the index of the lines of a scan that goes on lacks what came since, and can be made again."""
-    if (run.plan or {}).get("follow") is None or not ready():
+    if run.lines_behind <= 0 or not ready():
         return False
     from idcore.spark import locate
 
-    return locate.is_old(run, run.summary or {})
+    return locate.is_old(run)
 
 
 def gauges(root: Path) -> dict[str, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 OnRefresh = Callable[[Run], None]
+REST_RATIO = 3  # the index of a scan that goes on is made again after so many times as long as it took
 TABLES_FIRST = 3.0  # seconds that a scan waits while pages make their tables: it takes all cores
 
 
@@ -168,6 +170,7 @@ class Locating:
 
     def __init__(self, run: Run, roots: Roots = None) -> None:
         self.problem: CoreError | None = None
+        self._began, self._rests_until = time.monotonic(), 0.0
         self._thread = threading.Thread(target=self._work, args=(run, roots), name=f"locate-{run.name}", daemon=True)
         self._thread.start()
 
@@ -178,6 +181,12 @@ class Locating:
             self.problem = run_damage.damage(run) or problem_of(error)
         if not (run.path / "run.json").exists():  # deleted meanwhile: what was written since goes as well
             shutil.rmtree(run.path, ignore_errors=True)
+        now = time.monotonic()
+        self._rests_until = now + REST_RATIO * (now - self._began)
+
+    def must_rest(self, run: Run) -> bool:
+        """Whether the index of a scan that goes on was made a moment ago: it may take both cores each time."""
+        return run.state == "running" and time.monotonic() < self._rests_until
 
     def wait(self, seconds: float | None = None) -> bool:
         """Whether it has ended, after so many seconds at the most."""
@@ -242,7 +251,7 @@ def locating(run: Run, roots: Roots = None, again: bool = False) -> Locating:
     """Makes the index of a finished run, unless that is going on, or has failed and is not asked for `again`."""
     with _lock:
         going = _locating.get(run.name)
-        if going is None or (going.wait(0) and (again or going.problem is None)):
+        if going is None or (going.wait(0) and (again or (going.problem is None and not going.must_rest(run)))):
             going = _locating[run.name] = Locating(run, roots)
         return going
 

@@ -6,6 +6,7 @@ Each task writes its pieces where the driver will look for them; what crosses is
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,10 +54,12 @@ def locate(run: Run, roots: Roots = None) -> None:
 
     `roots` are the open folders, of a scan of the server's files.
     """
+    written = run.path / "summary.json"
+    known_at = written.stat().st_mtime_ns if written.exists() else 0  # before it is read: no later than what it says
     summary = run.summary or {}
 
     def is_there() -> bool:
-        return Index.open(run.path / FOLDER) is not None and not is_old(run, summary)
+        return Index.open(run.path / FOLDER) is not None and not is_old(run)
 
     if is_there():
         return
@@ -72,6 +75,8 @@ def locate(run: Run, roots: Roots = None) -> None:
     try:
         pieces = _pieces(plan, deal(_splits(files), TASK), shown, run.path, aside)
         write_text(aside / NAME, json.dumps({"version": VERSION, "parts": pieces}))
+        if "follow" in summary:  # then it is as old as what it was made of
+            os.utime(aside / NAME, ns=(known_at, known_at))
         if is_there():  # of another, who was faster: somebody may be reading it
             return
         shutil.rmtree(run.path / FOLDER, ignore_errors=True)
@@ -84,12 +89,9 @@ def locate(run: Run, roots: Roots = None) -> None:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def is_old(run: Run, summary: Mapping[str, Any]) -> bool:
+def is_old(run: Run) -> bool:
     """Whether an index lacks lines of a scan that goes on, or went on: it is made again from time to time."""
-    if "follow" not in summary:
-        return False
-    made_at, known = ((run.path / name).stat().st_mtime for name in (f"{FOLDER}/{NAME}", "summary.json"))
-    return known - made_at > (FRESH if run.state == "running" else 0)
+    return run.lines_behind > (FRESH if run.state == "running" else 0)
 
 
 def _inputs(plan: Mapping[str, Any], summary: Mapping[str, Any], roots: Roots) -> list[InputFile]:

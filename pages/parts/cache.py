@@ -36,6 +36,7 @@ HashFuncs = dict[str | type[Any], Callable[[Any], Any]]
 
 # What is kept of a run is kept as long as its files are the same.
 _RUN: HashFuncs = {Run: lambda run: (str(run.path), run_tables.stamp(run))}
+BEHIND = 60.0  # seconds that the lines of a scan that goes on may be behind its tables, and do for its charts
 _LINES: HashFuncs = {Run: lambda run: (str(run.path), run_tables.line_stamp(run))}
 _RUN_AND_LINES: HashFuncs = {Run: lambda run: (str(run.path), run_tables.stamp(run), run_tables.line_stamp(run))}
 
@@ -142,9 +143,15 @@ def broker(run: Run, address: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 # ---- lines of a scan, and what is in a time range
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_LINES)
 def lines(run: Run) -> Index | None:
-    """The index of a run's lines; None where there is none yet."""
+    """The index of a run's lines; None where there is none yet, or one that lacks what the tables have for long."""
+    is_behind = run.lines_behind > (BEHIND if run.state == "running" else 0)
+    return None if is_behind else known_lines(run)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_LINES)
+def known_lines(run: Run) -> Index | None:
+    """The same, also where a scan that goes on has had other lines since."""
     from idcore.scan.occurrences.index import Index
 
     return Index.open(run.path / "occurrences")
@@ -283,6 +290,6 @@ def compared(digest: str, _make: Callable[[], Any]) -> Any:
 def forget_all() -> None:
     """Nothing is kept of any scan; what a page needs is read again."""
     st.cache_data.clear()
-    of_lines = (lines, selection, rows_of, in_range, explained, brokers_in, _every_point)
+    of_lines = (known_lines, selection, rows_of, in_range, explained, brokers_in, _every_point)
     for kept in (*of_lines, fates, undelivered, compared, store_groups):
         kept.clear()

@@ -16,10 +16,13 @@ from streamlit.testing.v1 import AppTest
 from idcore.answers.findings.model import Finding, rest, to_table
 from idcore.base.catalogue import words
 from idcore.runs.runs import Run
+from idcore.scan.occurrences.index import Index
 from idcore.server import jobs
+from idcore.spark import locate
+from pages.parts import cache
 from pages.parts.runs import follow
-from pages.parts.triage import wall
-from tests.pages.conftest import RUN, make_run
+from pages.parts.triage import lines, time_range, wall
+from tests.pages.conftest import RUN, make_run, reader
 from tests.pages.test_pages import press, shown
 from tests.test_announcements import shared
 
@@ -138,3 +141,52 @@ def test_a_pause_draws_once_what_the_bar_has_said() -> None:
     assert not follow._Drawn(100.0, 2.0, follow.LIVE, is_held=True).must_catch_up(3.0), "drawn while it was paused"
     same = follow._Drawn(100.0, 1.0, follow.LIVE, is_held=False)
     assert not same.must_catch_up(1.0) and not same.must_catch_up(2.0), "what is new after the pause waits"
+
+
+@pytest.fixture
+def indexed(found: Found, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], Run]:
+    """The scan that goes on, with an index of its lines that is so many seconds older than its tables."""
+    found()
+    run = Run(tmp_path / "runs" / RUN)
+    (run.path / "occurrences").mkdir()
+    index, known = run.path / "occurrences" / "index.json", (run.path / "summary.json").stat().st_mtime
+    monkeypatch.setattr(Index, "open", lambda folder: "index")
+    monkeypatch.setattr(jobs, "ready", lambda: True)
+
+    def behind(seconds: float) -> Run:
+        index.write_text("{}")
+        os.utime(index, (known - seconds,) * 2)
+        return run
+
+    return behind
+
+
+def test_an_index_that_is_long_behind_draws_no_chart(indexed: Callable[[float], Run]) -> None:
+    for seconds, known in ((0, "index"), (cache.BEHIND, "index"), (cache.BEHIND + 1, None)):
+        assert cache.lines(indexed(seconds)) == known and cache.known_lines(indexed(seconds)) == "index"
+    run = indexed(1)
+    run.set_state("done")
+    assert cache.lines(run) is None, "it lacks what came last"
+    assert cache.lines(indexed(0)) == "index"
+
+
+def test_the_strip_of_a_scan_that_goes_on_gets_newer_lines(
+    indexed: Callable[[float], Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[str]()
+    monkeypatch.setattr(time_range.st, "session_state", {})
+    monkeypatch.setattr(lines, "making", lambda run: asked.append(run.name))
+    for seconds, made in ((1, 0), (locate.FRESH + 1, 1), (locate.FRESH + 2, 2)):
+        assert time_range.index_of(indexed(seconds), reader(), make=True) == "index" and len(asked) == made
+    assert time_range.index_of(indexed(locate.FRESH + 3), reader(), make=False) == "index" and len(asked) == 2
+
+
+def test_a_strip_of_minutes_is_enough_of_much_that_goes_on(
+    indexed: Callable[[float], Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = indexed(0)
+    assert time_range._minutes_are_coarse(run)
+    monkeypatch.setattr(time_range, "MOST_LIVE", 10)
+    assert not time_range._minutes_are_coarse(run)
+    run.set_state("done")
+    assert time_range._minutes_are_coarse(run)

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import gzip
+import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from idcore.base.errors import CoreError
+from idcore.operations import scans
+from idcore.operations.model import Caller, Ground
+from idcore.policy.access import WITHOUT_LOGIN
+from idcore.policy.audit import Actor
 from idcore.runs.runs import Run, Runs
 from idcore.scan.occurrences.index import Filter, Index
+from idcore.server import jobs
 from idcore.spark import background, locate, scan_queue
 from idcore.spark.job import ScanOptions
 from tests.scan import logs
@@ -106,6 +114,37 @@ def test_an_index_that_another_made_meanwhile_stays(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.usefixtures("spark")
+def test_the_index_of_a_scan_that_goes_on_is_as_old_as_what_it_was_made_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "ready", lambda: True)
+    path = tmp_path / "a.log"
+    path.write_bytes(logs.mixed(3, 90).data)
+    run = scanned(tmp_path / "runs", [path])
+    written = run.path / "summary.json"
+
+    def goes_on(size: int, at: int) -> None:
+        inputs = {"inputs": [[str(path), 0, size]]}
+        written.write_text(json.dumps((run.summary or {}) | {"follow": inputs}))
+        os.utime(written, (at, at))
+
+    assert run.lines_behind == 0, "there is no index"
+    run.set_state("running", plan=run.planned | {"follow": {"since": "beginning", "kept": 9}})
+    goes_on(2_000, 2_000_000_000)
+    locate.locate(run)
+    few = index_of(run).rows
+    assert run.lines_behind == 0 and not locate.is_old(run)
+    goes_on(path.stat().st_size, 2_000_000_000 + int(locate.FRESH))
+    assert not locate.is_old(run), "it is good enough"
+    run.set_state("done")
+    assert locate.is_old(run) and run.lines_behind == locate.FRESH
+    ground = Ground(lambda: [str(tmp_path)], lambda: tmp_path / "runs")
+    caller = Caller(lambda: WITHOUT_LOGIN, lambda: WITHOUT_LOGIN, Actor("ann", "s"), ground)
+    assert scans.lines_index(run, caller).rows > few, "programs get what came last"
+    assert run.lines_behind == 0 and index_of(run).rows > few
+
+
+@pytest.mark.usefixtures("spark")
 def test_ids_in_lower_case_are_indexed_where_the_scan_took_them(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(logs.uniq(0x0A000001, 2, logs.JAVA, logs.NOON, 1).lower().encode() + b"\n")
@@ -136,3 +175,25 @@ def test_a_search_that_failed_is_not_begun_again_by_itself(tmp_path: Path) -> No
     assert background.locating(run) is first
     second = background.locating(run, again=True)
     assert second is not first and second.wait(30)
+
+
+def test_the_index_of_a_scan_that_goes_on_is_made_again_after_three_times_as_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, clock = Runs(tmp_path).create("x"), SimpleNamespace(now=50.0)
+
+    def slow(*_: object) -> None:
+        clock.now += 7
+
+    monkeypatch.setattr(background, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(background, "locate", slow)
+    run.set_state("running")
+    first = background.locating(run)
+    assert first.wait(30)
+    clock.now += background.REST_RATIO * 7 - 1
+    assert background.locating(run) is first
+    clock.now += 1
+    second = background.locating(run)
+    assert second is not first and second.wait(30)
+    run.set_state("done")
+    assert background.locating(run) is not second, "it has ended: nothing waits any more"

@@ -55,7 +55,7 @@ def making(run: Run, again: bool = False) -> Locating | None:
 
 def ready(run: Run, view: View) -> Index | None:
     """The index; begins to make it where there is none, and says so until the page is drawn again."""
-    index = cache.lines(run)
+    index = cache.known_lines(run)
     if index is not None and not jobs.lines_are_old(run):
         return index
     try:
@@ -76,7 +76,7 @@ def ready(run: Run, view: View) -> Index | None:
                 making(run, again=True)
                 st.rerun()
             return None
-        return cache.lines(run)
+        return cache.known_lines(run)
     st.fragment(waiting, run_every=POLL_SECONDS)(going, view)
     return None
 

@@ -22,6 +22,7 @@ from idcore.presentation.triage.processes import is_countable
 from idcore.presentation.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Index
+from idcore.server import jobs
 from pages.parts import cache
 from pages.parts.charts import registry
 from pages.parts.charts import timeline as charts
@@ -31,6 +32,7 @@ from pages.parts.view import View, into_address
 from pages.parts.widgets import Brush, chart, page_link, said
 
 LEAST_BARS = 10  # of a strip
+MOST_LIVE = 256 << 20  # bytes of text
 
 if TYPE_CHECKING:  # Spark may not be installed
     from idcore.spark.background import Locating
@@ -61,7 +63,7 @@ def bar(run: Run, shown: View, other: Run | None = None, page: str = "") -> Time
     asked_for = chips.asked(page)
     runs, wanted = [run] if other is None else [run, other], replace(asked_for, topic="")
     for one in runs:
-        index_of(one, shown, make=bool(asked()) or bool(wanted) or cache.totals(one).is_short)
+        index_of(one, shown, make=bool(asked()) or bool(wanted) or _minutes_are_coarse(one))
     if page and (part := cache.narrowed_activity(run, wanted)) is not None and not part[0].empty:
         of = shown.words.listed([chips.text(name, value) for name, value in wanted.params().items()])
         more = shown.words("range.every_topic") if asked_for.topic else ""
@@ -76,6 +78,12 @@ def bar(run: Run, shown: View, other: Run | None = None, page: str = "") -> Time
     else:
         timelines, least = [table for table, _ in fine], max(step for _, step in fine)
     return strip(timelines, shown, least, assumed=assumed, whose=charts.StripSubject(more=more), under=(run, page))
+
+
+def _minutes_are_coarse(run: Run) -> bool:
+    """Whether a strip of minutes shows little. Of much that goes on it is enough: its index is made again and again."""
+    is_much = run.state == "running" and (run.summary or {}).get("text_bytes", 0) > MOST_LIVE
+    return cache.totals(run).is_short and not is_much
 
 
 def strip(
@@ -140,13 +148,16 @@ def index_of(run: Run, shown: View, *, make: bool) -> Index | None:
     Where it cannot be made there are the tables by minute.
     """
     index, key = cache.lines(run), f"range-index-{run.name}"
-    if index is not None or not make:
+    is_old = jobs.lines_are_old(run)
+    if not make or (index is not None and not is_old):
         return index
-    if key not in st.session_state:
+    if key not in st.session_state or is_old:
         try:
             st.session_state[key] = lines.making(run)
         except (CoreError, PermissionError):  # the page of lines says so
             st.session_state[key] = None
+    if index is not None:  # it will do until the other one is there
+        return index
     going: Locating | None = st.session_state[key]
     if going is not None and not going.wait(lines.WAIT):
         st.fragment(lines.waiting, run_every=lines.POLL_SECONDS)(going, shown)
