@@ -26,10 +26,13 @@ HOUR = 3_600_000
 
 
 class Wheel:
-    """The answers of a broker that has these records on its wheel; those of `lost` places it does not give."""
+    """The answers of a broker that has these records on its wheel; those of `lost` places it does not give.
 
-    def __init__(self, records: Sequence[Record], lost: Iterable[int] = ()) -> None:
-        self.records, self.lost = records, set(lost)
+    A file of its consume queue has so many units as `border` says, and an answer ends there.
+    """
+
+    def __init__(self, records: Sequence[Record], lost: Iterable[int] = (), border: int = 1 << 30) -> None:
+        self.records, self.lost, self.border = records, set(lost), border
         self.views = 0
 
     def ask(self, requests: Sequence[Request[Any]]) -> list[Observation[Any]]:
@@ -42,7 +45,8 @@ class Wheel:
         if isinstance(request, QueueMax):
             return len(self.records)
         if isinstance(request, QueueSlice):
-            part = self.records[request.index : request.index + request.count]
+            end = (request.index // self.border + 1) * self.border
+            part = self.records[request.index : min(request.index + request.count, end)]
             return QueuePart(
                 tuple(QueueUnit(each.physical_offset, tags_code(each.properties["TAGS"])) for each in part)
             )
@@ -102,6 +106,15 @@ def test_of_a_part_of_the_wheel_only_acknowledgements_are_said(
     assert found and all(
         record == known[place] or known[place].popped_ms > record.popped_ms for place, record in found.items()
     )
+
+
+@pytest.mark.parametrize("border", [1, 7])
+def test_an_answer_that_ends_with_a_file_of_the_queue_is_continued(tmp_path: Path, border: int) -> None:
+    player = played(tmp_path, 3)
+    found = of_wheel(player, AT, player.now + HOUR)
+    cut = flat(popped.read(Wheel(on_the_wheel(player.root), border=border).ask, AT, player.now + HOUR))
+    assert any(record.acked_ms is None for record in found.values()), "this is only said if nothing is missing"
+    assert cut == found
 
 
 def test_of_what_was_popped_before_the_message_was_stored_nothing_is_said(tmp_path: Path) -> None:

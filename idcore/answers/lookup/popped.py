@@ -13,12 +13,12 @@ from idcore.base.errors import CoreError
 from idcore.rocketmq.message import decode_record
 from idcore.rocketmq.message import properties as names
 from idcore.rocketmq.message.validators import TIMER_TOPIC
-from idcore.rocketmq.remoting.requests import QueueAt, QueueMax, QueueSlice, Request, View
+from idcore.rocketmq.remoting.requests import QueueAt, QueueMax, QueueSlice, QueueUnit, Request, View
 from idcore.rocketmq.store.pop_log import KINDS, REVIVE, Ack, Checkpoint, merged, parsed
 from idcore.rocketmq.store.pop_records import PopRecords
 
-# So many units of the wheel are read behind the time of a message, in parts: each of POP is one question more.
-MOST_UNITS, _PART = 256, 64
+# So many units of the wheel are read behind the time of a message: each of POP is one question more.
+MOST_UNITS = 256
 # A message that was put off for a second has a record behind the wheel, and its copy within so long.
 _COPIED_WITHIN_MS = 60_000
 Ask = Callable[[Sequence[Request[Any]]], Sequence[Observation[Any]]]
@@ -34,8 +34,7 @@ def read(ask: Ask, stored_ms: int, now_ms: int) -> PopRecords:
     if begin.value is None or end.value is None or begin.value >= end.value:
         return {}
     until = min(end.value, begin.value + MOST_UNITS)
-    parts = ask([QueueSlice(TIMER_TOPIC, 0, at, min(_PART, until - at)) for at in range(begin.value, until, _PART)])
-    units = [unit for part in parts for unit in (part.value.units if part.value is not None else ())]
+    units = _units(ask, begin.value, until)
     whole = until == end.value and len(units) == until - begin.value
     of_pop = [unit for unit in units if unit.tags_code in KINDS]
     found: list[Checkpoint | Ack] = []
@@ -50,6 +49,17 @@ def read(ask: Ask, stored_ms: int, now_ms: int) -> PopRecords:
         }
         for key, queues in merged(found, now_ms, now_ms - _COPIED_WITHIN_MS).items()
     }
+
+
+def _units(ask: Ask, begin: int, until: int) -> list[QueueUnit]:
+    """Those between two places, up to one that the broker does not give. An answer ends where a file of the queue does."""
+    units: list[QueueUnit] = []
+    while (at := begin + len(units)) < until:
+        (part,) = ask([QueueSlice(TIMER_TOPIC, 0, at, until - at)])
+        if part.value is None or not part.value.units:
+            break
+        units += part.value.units
+    return units
 
 
 def _one(kind: str, raw: bytes | None) -> tuple[bool, Checkpoint | Ack | None]:
