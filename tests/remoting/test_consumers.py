@@ -89,6 +89,7 @@ WHOLE: list[tuple[Request[Any], bytes, Any]] = [
     (AllDelayOffsets(), b'{"dataVersion":{},"offsetTable":{1:5,2:0}}', {1: 5, 2: 0}),
     (GroupConfigOf("G"), body(CONFIG), GroupConfig("G", False, True)),
     (GroupConfigOf("G"), body({"retryQueueNums": 0}), GroupConfig("G", True, True, can_retry=False)),
+    (GroupConfigOf("G"), body({"consumeMessageOrderly": True}), GroupConfig("G", True, True, orderly=True)),
     (AllGroupConfigs(), body({"subscriptionGroupTable": {"G": CONFIG}}), {"G": GroupConfig("G", False, True)}),
     (
         TopicStats("T"),

@@ -108,6 +108,7 @@ ELSEWHERE = {
         "no_retry_queue",
         "in_order",
         "fewer_handed",
+        "no_checkpoint",
     ),
     "by hand: two clients of 5.3.3 in one group, with different tags": ("filters_differ",),
     "by hand: a client of 5.3.3 with a full memory, whose group was reset": ("client_behind",),

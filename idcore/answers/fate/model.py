@@ -202,7 +202,8 @@ class Group:
     an ordered POP group holds comes back. `held` says that another POP group was handed it and did not acknowledge it.
     `can_retry`: its broker keeps what its push clients send back. `pushed`: it has an offset in its own retry topic, as
     groups of push clients have that do not broadcast. `own_offset` is the next offset as the push client says it that
-    has the queue. `fewer_handed`: its offset cannot come from what it was handed alone.
+    has the queue. `fewer_handed`: its offset cannot come from what it was handed alone. `no_checkpoint`: its broker
+    writes down what it hands to POP groups, and has nothing of this message.
     """
 
     name: str
@@ -225,6 +226,7 @@ class Group:
     holders: Observation[tuple[Holder, ...]] = field(default_factory=Observation)
     own_offset: Observation[int] = field(default_factory=Observation)
     fewer_handed: FewerHanded | None = None
+    no_checkpoint: bool = False
 
 
 @dataclass(frozen=True, slots=True)

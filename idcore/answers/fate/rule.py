@@ -327,6 +327,8 @@ class _Case:
         if fewer is not None:
             counted = {"handed": fewer.handed, "passed": fewer.passed, "since": fewer.since_ms}
             return self._verdict("passed_maybe_skipped", "uncertain", Reason("fewer_handed", counted))
+        if self.consumers.pops and self.group.no_checkpoint:
+            return self._verdict("passed_maybe_skipped", "uncertain", Reason("no_checkpoint"))
         if self.consumers.pops:
             why = [self._invisible_or("popped", self.judged.stored_ms), *proxied]
             return self._verdict("taken", "inferred", *why, *self._doubts_of(chosen), *self._just_changed(chosen))

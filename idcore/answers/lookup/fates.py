@@ -27,6 +27,7 @@ from idcore.answers.lookup.group_evidence import (
 from idcore.answers.lookup.handed import Counters, Reader, windows
 from idcore.answers.lookup.model import Copy
 from idcore.answers.lookup.notes import Notes
+from idcore.answers.lookup.popped import PopNotes
 from idcore.answers.lookup.popped import read as read_popped
 from idcore.answers.lookup.topic_brokers import (
     CACHED_MS,
@@ -70,7 +71,6 @@ from idcore.rocketmq.remoting.requests import (
     Request,
     View,
 )
-from idcore.rocketmq.store.pop_records import PopRecord, PopRecords
 
 # From so many groups on one answer with all offsets of a broker is less than one question for each.
 _MANY_GROUPS = 64
@@ -224,10 +224,10 @@ class _Fates(TopicBrokers):
         progress = self._progress(copies, passed)
         calls = calls_of(self.attempts, self.records[0][0].uniq_id, self.readers)
         popped = self._popped(connections)
-        held = [_held(popped, each.broker, each.record, each.group) for each in copies]
+        held = [popped.get(each.broker, PopNotes()).of(each.record, each.group) for each in copies]
         collected = {}
         for place, (record, broker) in enumerate(self.records):
-            judged = self._judged(record, broker)
+            judged, notes = self._judged(record, broker), popped.get(broker, PopNotes())
             for group in groups:
                 config = configs.get((broker, group), Observation())
                 known = Group(
@@ -244,14 +244,15 @@ class _Fates(TopicBrokers):
                     ),
                     copies_complete=group in complete,
                     attempts=calls.get(group, ()),
-                    held=_held(popped, broker, record, group),
+                    held=notes.of(record, group),
+                    no_checkpoint=bool(config.value and not config.value.orderly) and notes.lacks(record, group),
                 )
                 collected[place, group] = judged, self._with_pull_offset(self._with_kind(known, broker), record, broker)
         return collected
 
-    def _popped(self, connections: Mapping[str, Observation[Consumers]]) -> dict[str, PopRecords]:
+    def _popped(self, connections: Mapping[str, Observation[Consumers]]) -> dict[str, PopNotes]:
         """What each broker wrote of its POP groups since it stored the message: many questions, so for one id alone."""
-        popped: dict[str, PopRecords] = {}
+        popped: dict[str, PopNotes] = {}
         if not self.alone or not any(each.value is not None and each.value.pops for each in connections.values()):
             return popped
         for broker in dict.fromkeys(broker for _, broker in self.records):
@@ -700,12 +701,6 @@ def _since_begin(group: Group, state: ClientState | None, topic: str) -> Group:
         return group
     fixed = replace(consumers.filter, since_ms=state.began_ms, of_last_request=False)
     return replace(group, consumers=replace(group.consumers, value=replace(consumers, filter=fixed)))
-
-
-def _held(popped: Mapping[str, PopRecords], broker: str, record: Record, group: str) -> PopRecord | None:
-    """What a broker wrote of a message, or its copy, that a POP group was handed."""
-    of_group = popped.get(broker, {}).get((record.topic, group), {})
-    return of_group.get(record.queue_id, {}).get(record.queue_offset)
 
 
 def _pulled(stats: Observation[Sequence[QueueProgress]], topic: str, queue: int) -> Observation[int]:

@@ -3606,6 +3606,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.filter_of_last_request": "only what the group asked for at {since} is known, not what it asked for before",
     "fate.why.client_behind": "a client of the group is only at queue offset {offset}: the group's offset was set forward, and that client has not heard of it",
     "fate.why.fewer_handed": "the broker handed the group at most {handed} messages since {since}, and its offset moved over {passed} stored since then: it may have been reset",
+    "fate.why.no_checkpoint": "the broker writes down what it hands to POP consumers, and it has nothing of this message: the offset may have been reset",
     "fate.why.subscribed_later": "the clients subscribed at {since}, after the message was stored",
     "fate.why.subscribed_just_before": "the clients subscribed at {since}, just before the message was stored; a pull from before may have skipped it",
     "fate.why.asked_once": "the offset was read once, so it is not known whether the group advances",

@@ -3444,6 +3444,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.why.filter_of_last_request": "只知道该组在 {since} 请求了哪些消息，不知道更早的情况",
     "fate.why.client_behind": "该消费组有客户端仍在队列位点 {offset}：消费组的位点已被向前重置，但该客户端尚未得知",
     "fate.why.fewer_handed": "自 {since} 起 Broker 最多把 {handed} 条消息交给该消费组，而其位点越过了此后存储的 {passed} 条：位点可能被重置过",
+    "fate.why.no_checkpoint": "Broker 会记录交给 POP 消费者的消息，却没有这条消息的记录：位点可能被重置过",
     "fate.why.subscribed_later": "客户端于 {since} 订阅，晚于消息的存储时间",
     "fate.why.subscribed_just_before": "客户端在消息存储前不久（{since}）才订阅；此前挂起的拉取可能已跳过它",
     "fate.why.asked_once": "只读取了一次消费位点，无法判断是否在推进",

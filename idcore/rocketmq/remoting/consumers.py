@@ -124,12 +124,16 @@ class TimerRead(Request["int | None"]):
 
 @dataclass(frozen=True, slots=True)
 class GroupConfig:
-    """The settings of a group at one broker. Without `can_retry` the broker drops what a push client sends back."""
+    """The settings of a group at one broker. Without `can_retry` the broker drops what a push client sends back.
+
+    `orderly`: POP clients of it are handed messages in order, and a broker notes these elsewhere.
+    """
 
     name: str
     can_consume: bool
     can_broadcast: bool
     can_retry: bool = True
+    orderly: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -520,4 +524,5 @@ def _config(name: str, row: Mapping[str, Any]) -> GroupConfig:
 
     queues = row.get("retryQueueNums")
     can_retry = type(queues) is not int or queues > 0
-    return GroupConfig(encodable(name), allowed("consumeEnable"), allowed("consumeBroadcastEnable"), can_retry)
+    orderly = row.get("consumeMessageOrderly") is True
+    return GroupConfig(encodable(name), allowed("consumeEnable"), allowed("consumeBroadcastEnable"), can_retry, orderly)
