@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Search
+from idcore.answers.lookup.by_key import MOST_OF_A_UNIQUE_KEY, Found, Search
 from idcore.answers.lookup.notes import Notes
 from idcore.base.errors import CoreError
 from idcore.base.layout import VALUE_DIGITS
@@ -22,8 +22,11 @@ from idcore.rocketmq.message.row import inner_messages
 # The client generates the ids of the items, then that of the batch: its counter is one to so many later. A broker
 # shows no more records of one key.
 MOST_AFTER = MOST_OF_A_UNIQUE_KEY
-# The clock is read for each: the batch's id may be of the next millisecond.
+# The clock is read for each: the batch's id may be of the next millisecond. One that was held for longer has any later
+# one (autoBatch; a message that is sent again keeps its id), and is found by its queue.
 _LATER_MS = (0, 1)
+# Two brokers' clocks may differ by so much.
+_SKEW_MS = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +53,22 @@ def look(item: UniqId, topics: Sequence[str], begin_ms: int, notes: Notes) -> It
     for topic in topics:
         records = Search(item.text, notes).run_keys([topic], list(batch_ids(item)), begin_ms)
         for record, broker in records:
-            # The first is the item's own; the broker appended that of the batch.
-            ids = [value for name, value in record.properties_raw if name == names.UNIQ_KEY]
-            if len(ids) > 1 and ids[0] == item.text:
-                batch = record.uniq_id or ""
-                shown = {other.physical_offset for other, by in records if (other.uniq_id, by) == (batch, broker)}
-                return Item(record, broker, batch, sorted(shown).index(record.physical_offset) + 1, len(shown))
+            if is_own_id(record, item.text):
+                return _placed(record, broker, records)
     return None
+
+
+def item_of(record: Record, broker: str, notes: Notes) -> Item:
+    """An item whose record is known already."""
+    records = Search(record.uniq_id or "", notes).run([record.topic], max(0, record.store_timestamp - _SKEW_MS))
+    return _placed(record, broker, records)
+
+
+def _placed(record: Record, broker: str, records: Found) -> Item:
+    batch = record.uniq_id or ""
+    shown = {other.physical_offset for other, by in records if (other.uniq_id, by) == (batch, broker)}
+    shown.add(record.physical_offset)
+    return Item(record, broker, batch, sorted(shown).index(record.physical_offset) + 1, len(shown))
 
 
 def shown_as(asked: str, record: Record) -> tuple[str, str] | None:
@@ -64,13 +76,18 @@ def shown_as(asked: str, record: Record) -> tuple[str, str] | None:
     text, shown = asked.strip().upper(), record.uniq_id or ""
     if text == shown.upper():
         return None
-    if (own_id(record) or "").upper() == text:
+    if is_own_id(record, text):
         return "of_batch", shown
     try:
         inner = any((each.properties.get(names.UNIQ_KEY) or "").upper() == text for each in inner_messages(record))
     except CoreError:  # its card says that the body is not a batch
         return None
     return ("of_inner_batch", shown) if inner else None
+
+
+def is_own_id(record: Record, text: str) -> bool:
+    """Whether a record is an item of a batch, and had this id of its own before the broker appended the other."""
+    return (own_id(record) or "").upper() == text.upper()
 
 
 def own_id(record: Record) -> str | None:

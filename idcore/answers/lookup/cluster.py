@@ -570,8 +570,9 @@ class _LookUp:
         """The message as an item of a 5.x batch, of which the index has only the batch's own id."""
         topics = [topic for topic in self.search.topics if not is_special(topic)][:_PROBED_TOPICS]
         in_batch = batches.look(item, topics, self._windows()[-1], self.notes)
-        if in_batch is None:
-            return []
+        return [] if in_batch is None else self._item(in_batch)
+
+    def _item(self, in_batch: batches.Item) -> Found:
         values: dict[str, str | int] = {"batch_id": in_batch.batch_id, "topic": in_batch.record.topic}
         if in_batch.count < batches.MOST_AFTER:  # a broker shows no more of them
             values |= {"place": in_batch.place, "count": in_batch.count}
@@ -603,6 +604,8 @@ class _LookUp:
         for topic in topics:
             probed = probe(self.text, topic, times, self.notes)
             if probed.record is not None:
+                if batches.is_own_id(probed.record, self.text):
+                    return self._item(batches.item_of(probed.record, probed.broker, self.notes)), "index_lost"
                 self.notes.add("found_without_index", topic=topic, queue=probed.queue)
                 return [(probed.record, probed.broker)], "index_lost"
             witnesses += probed.neighbours

@@ -9,11 +9,13 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
 import org.apache.rocketmq.acl.common.AclClientRPCHook;
 import org.apache.rocketmq.acl.common.SessionCredentials;
 import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.LocalTransactionState;
+import org.apache.rocketmq.client.producer.SendCallback;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.client.producer.TransactionListener;
 import org.apache.rocketmq.client.producer.TransactionMQProducer;
@@ -91,6 +93,7 @@ public class Sender {
         set(brokerA, "messageIndexEnable", "true");
         batch(producer, "batch", 5);
         batch(producer, "large_batch", 40);
+        held(names);
         for (int level = 1; level <= 2; level++) {
             Message message = new Message("Orders", "delay", "delay-" + level, bytes("later " + level));
             message.setDelayTimeLevel(level);
@@ -189,29 +192,48 @@ public class Sender {
         }
     }
 
-    /** Sent again where the client took longer than a millisecond between the first item's id and that of the batch. */
     static void batch(DefaultMQProducer producer, String kind, int items) throws Exception {
-        for (int attempt = 1;; attempt++) {
-            List<Message> messages = new ArrayList<>();
-            for (int at = 0; at < items; at++) {
-                messages.add(new Message("Orders", "batch", kind + "-" + at, bytes("item " + at)));
-            }
-            SendResult result = producer.send(messages, 60_000);
-            String[] ids = result.getMsgId().split(",");
-            String[] offsets = result.getOffsetMsgId().split(",");
-            String batchId = admin.viewMessage("Orders", offsets[0]).getProperty("UNIQ_KEY");
-            if (elapsed(batchId) - elapsed(ids[0]) > 1 && attempt < 50) {
-                continue;
-            }
-            for (int at = 0; at < items; at++) {
-                sent.add(new String[] {kind, "Orders", ids[at], offsets[at]});
-            }
-            return;
+        List<Message> messages = new ArrayList<>();
+        for (int at = 0; at < items; at++) {
+            messages.add(new Message("Orders", "batch", kind + "-" + at, bytes("item " + at)));
+        }
+        SendResult result = producer.send(messages, 60_000);
+        String[] ids = result.getMsgId().split(",");
+        String[] offsets = result.getOffsetMsgId().split(",");
+        for (int at = 0; at < items; at++) {
+            sent.add(new String[] {kind, "Orders", ids[at], offsets[at]});
         }
     }
 
-    static long elapsed(String id) {
-        return Long.parseLong(id.substring(id.length() - 12, id.length() - 4), 16);
+    /** A client that collects messages for two seconds: their ids are that much older than the id of their batch. */
+    static void held(String names) throws Exception {
+        DefaultMQProducer producer = new DefaultMQProducer("held", hook);
+        producer.setNamesrvAddr(names);
+        producer.setInstanceName("held");
+        producer.setAutoBatch(true);
+        producer.batchMaxDelayMs(2_000);
+        producer.start();
+        CountDownLatch left = new CountDownLatch(3);
+        for (int at = 0; at < 3; at++) {
+            Thread.sleep(50);
+            producer.send(new Message("Orders", "held", "held-" + at, bytes("held " + at)), new SendCallback() {
+                @Override
+                public void onSuccess(SendResult result) {
+                    synchronized (sent) {
+                        sent.add(new String[] {"held_batch", "Orders", result.getMsgId(), result.getOffsetMsgId()});
+                    }
+                    left.countDown();
+                }
+
+                @Override
+                public void onException(Throwable problem) {
+                    problem.printStackTrace();
+                    System.exit(4);
+                }
+            });
+        }
+        left.await();
+        producer.shutdown();
     }
 
     static void transactions(String names) throws Exception {
