@@ -168,6 +168,7 @@ def test_where_a_checkpoint_may_be_missing_none_is_missed(tmp_path: Path, monkey
     monkeypatch.setattr(popped, "MOST_UNITS", 2)
     assert not popped.read(Wheel(wheel).ask, AT, now_ms).lacks(*asked), "up to ten seconds after the message"
     monkeypatch.setattr(popped, "MOST_UNITS", 3)
+    assert not popped.read(Wheel(wheel).ask, AT, now_ms).lacks(*at(0, AT, topic="%LMQ%$T$name")), "a lite topic"
     late = replace(wheel[2], store_timestamp=wheel[2].store_timestamp + 10_000)
     kept = [*wheel[:2], late]
     assert not popped.read(Wheel(kept).ask, AT, now_ms).lacks(*asked), "one was in memory first: others may still be"

@@ -14,6 +14,7 @@ from idcore.answers.fate.rule import LONG_POLLING_MS
 from idcore.base.errors import CoreError
 from idcore.rocketmq.message import Record, decode_record
 from idcore.rocketmq.message import properties as names
+from idcore.rocketmq.message.model import LIGHT_PREFIX
 from idcore.rocketmq.message.validators import TIMER_TOPIC
 from idcore.rocketmq.remoting.requests import QueueAt, QueueMax, QueueSlice, QueueUnit, Request, View
 from idcore.rocketmq.store.pop_log import KINDS, REVIVE, Ack, Checkpoint, merged, parsed
@@ -49,11 +50,11 @@ class PopNotes:
     def lacks(self, record: Record, group: str) -> bool:
         """Whether a group that was handed a message within seconds would have a checkpoint, and has none.
 
-        What is between the messages of a checkpoint was dropped by a filter.
+        What is between the messages of a checkpoint was dropped by a filter. Lite topics are handed out without one.
         """
         place, offset = (record.topic, group, record.queue_id), record.queue_offset
         noted = (one for one in self.checkpoints if one.place == place and one.offsets)
-        known = self.until_ms >= record.store_timestamp + LONG_POLLING_MS
+        known = self.until_ms >= record.store_timestamp + LONG_POLLING_MS and not record.topic.startswith(LIGHT_PREFIX)
         return known and not any(one.start <= offset <= max(one.offsets) for one in noted)
 
 
@@ -81,10 +82,10 @@ def read(ask: Ask, stored_ms: int, now_ms: int) -> PopNotes:
         }
         for key, queues in merged([one for _, one in since if one], now_ms, now_ms - _COPIED_WITHIN_MS).items()
     }
-    checkpoints = [(at_ms, one) for at_ms, one in since if isinstance(one, Checkpoint)]
+    checkpoints = [(each[0], each[1]) for each in written if each and isinstance(each[1], Checkpoint)]
     # what is in memory first is written later, or not at all
     at_once = bool(checkpoints) and all(at_ms - one.popped_ms < _WRITTEN_WITHIN_MS for at_ms, one in checkpoints)
-    last_ms = now_ms if whole else max((at_ms for at_ms, _ in since), default=0)
+    last_ms = now_ms if whole else max((each[0] for each in written if each), default=0)
     return PopNotes(records, [one for _, one in checkpoints], last_ms if all_read and at_once else 0)
 
 

@@ -99,16 +99,15 @@ def _sent_between(key: str, records: Iterable[Record]) -> tuple[int, int] | None
     of a batch and of its items: for how long it holds them.
     """
     item, would_be_stored, held = _sender(key), [], 0
-    for record in records if item is not None else ():
-        sent, own = _sender(record.uniq_id), _sender(own_id(record) or record.uniq_id)
-        if (
-            item is not None
-            and sent is not None
-            and own is not None
-            and _process(sent) == _process(own) == _process(item)
-        ):
-            later = sent.elapsed - item.elapsed
-            would_be_stored += [record.store_timestamp - later] if abs(later) < _SAME_MONTH_MS else []
+    if item is None:
+        return None
+    for record in records:
+        sent = _sender(record.uniq_id)
+        own = _sender(own_id(record)) or sent
+        if sent is None or own is None or not _process(item) == _process(sent) == _process(own):
+            continue
+        if abs(sent.elapsed - item.elapsed) < _SAME_MONTH_MS:
+            would_be_stored.append(record.store_timestamp - (sent.elapsed - item.elapsed))
             held = max(held, sent.elapsed - own.elapsed)
     if not would_be_stored:
         return None
