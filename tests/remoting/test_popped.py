@@ -169,6 +169,9 @@ def test_where_a_checkpoint_may_be_missing_none_is_missed(tmp_path: Path, monkey
     assert not popped.read(Wheel(wheel).ask, AT, now_ms).lacks(*asked), "up to ten seconds after the message"
     monkeypatch.setattr(popped, "MOST_UNITS", 3)
     assert not popped.read(Wheel(wheel).ask, AT, now_ms).lacks(*at(0, AT, topic="%LMQ%$T$name")), "a lite topic"
+    notes = popped.read(Wheel(wheel).ask, AT, now_ms)
+    assert not notes.lacks(*asked, pops=False), "it may have pulled"
+    assert notes.lacks(*at(3, AT, "H"), pops=False), "it takes others by POP"
     late = replace(wheel[2], store_timestamp=wheel[2].store_timestamp + 10_000)
     kept = [*wheel[:2], late]
     assert not popped.read(Wheel(kept).ask, AT, now_ms).lacks(*asked), "one was in memory first: others may still be"
@@ -251,3 +254,19 @@ def test_a_pop_group_that_was_set_forward_has_no_checkpoint(tmp_path: Path, orde
             (verdict,) = service.one(UNIQ, "Orders", fate=True, alone=True).fate or ()
             assert verdict.code == expected
             assert ("no_checkpoint" in {each.code for each in verdict.why}) is not orderly
+
+
+def test_a_pull_group_that_has_gone_has_no_checkpoints(tmp_path: Path) -> None:
+    player = Player(tmp_path)
+    player.now = STORED + 1_000
+    player.pop(("Orders", "another", 0), [10], 60_000)
+    made = Popping(player)
+    made.popped = []
+    made.connected.clear()
+    wanted = {"topic": "Orders", "subString": "*", "tagsSet": [], "subVersion": NOW_MS - 90_000}
+    made.proxied["works"] = json.dumps({"group": "works", "topic": "Orders", "subscriptionData": wanted}).encode()
+    with made.server:
+        service = made.service(pace=Pace(lambda: NOW_MS, made.pauses.append))
+        with service.cluster:
+            (verdict,) = service.one(UNIQ, "Orders", fate=True, alone=True).fate or ()
+            assert verdict.code == "taken" and "no_checkpoint" not in {each.code for each in verdict.why}

@@ -165,7 +165,12 @@ class Consumers:
     @property
     def pops(self) -> bool:
         """Whether messages may come back that nobody acknowledged, although the group's offset is past them."""
-        return self.consume_type == POP or self.proxied or self.proxied_before or self.grpc
+        return self.surely_pops or self.proxied or self.proxied_before
+
+    @property
+    def surely_pops(self) -> bool:
+        """The same, where clients show it. Those that are not connected may be behind a proxy, or have pulled."""
+        return self.consume_type == POP or self.grpc
 
 
 @dataclass(frozen=True, slots=True)

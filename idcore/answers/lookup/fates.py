@@ -230,6 +230,7 @@ class _Fates(TopicBrokers):
             judged, notes = self._judged(record, broker), popped.get(broker, PopNotes())
             for group in groups:
                 config = configs.get((broker, group), Observation())
+                pops = (connections[group].value or Consumers()).surely_pops
                 known = Group(
                     group,
                     offsets[place, group],
@@ -245,7 +246,7 @@ class _Fates(TopicBrokers):
                     copies_complete=group in complete,
                     attempts=calls.get(group, ()),
                     held=notes.of(record, group),
-                    no_checkpoint=bool(config.value and not config.value.orderly) and notes.lacks(record, group),
+                    no_checkpoint=bool(config.value and not config.value.orderly) and notes.lacks(record, group, pops),
                 )
                 collected[place, group] = judged, self._with_pull_offset(self._with_kind(known, broker), record, broker)
         return collected

@@ -47,14 +47,16 @@ class PopNotes:
         of_group = self.records.get((record.topic, group), {})
         return of_group.get(record.queue_id, {}).get(record.queue_offset)
 
-    def lacks(self, record: Record, group: str) -> bool:
+    def lacks(self, record: Record, group: str, pops: bool = True) -> bool:
         """Whether a group that was handed a message within seconds would have a checkpoint, and has none.
 
         What is between the messages of a checkpoint was dropped by a filter. Lite topics are handed out without one.
+        Of a group that may not take messages by POP (not `pops`) there has to be another.
         """
         place, offset = (record.topic, group, record.queue_id), record.queue_offset
         noted = (one for one in self.checkpoints if one.place == place and one.offsets)
         known = self.until_ms >= record.store_timestamp + LONG_POLLING_MS and not record.topic.startswith(LIGHT_PREFIX)
+        known = known and (pops or any(one.place[1] == group for one in self.checkpoints))
         return known and not any(one.start <= offset <= max(one.offsets) for one in noted)
 
 
