@@ -13,7 +13,7 @@ from idcore.intake.intake import FoundId
 from idcore.presentation import times
 from idcore.presentation.html import explained as html
 from idcore.presentation.triage import explained as core
-from idcore.presentation.triage import run_texts
+from idcore.presentation.triage import run_tables, run_texts
 from idcore.presentation.triage.explained import Counted, Explained
 from idcore.presentation.triage.scope import Scope
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
@@ -52,7 +52,7 @@ def of_list(items: Sequence[FoundId], clock: Clock, run: Run, view: View) -> Non
 def _named_by_lines(items: Sequence[FoundId], run: Run) -> tuple[Counted, Counted] | None:
     """What the log lines of the IDs name, and those of all IDs; None for who may not read the log. Kept for a rerun."""
     ids = tuple(item.token.text for item in items)
-    asked = run.name, hash(ids)
+    asked = run.name, run_tables.line_stamp(run), hash(ids)
     kept = st.session_state.get(_NAMED)
     if kept is None or kept[0] != asked:
         index, named = cache.lines(run), None
