@@ -21,6 +21,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.policy import settings
 from idcore.runs.background_run import Ask, permitted
@@ -39,8 +42,13 @@ FILE_BYTES = 256 << 20  # from which on a partition goes on in its next file, or
 KEPT_BYTES = TOPICS_BYTES  # of all files of a run; the oldest ones go when they were read
 # Records of a batch, all of which Java holds at once: as many as have room by the mean of those before. Nobody knows
 # the first ones, and a megabyte is what a broker takes. Java ended by 2,600 of these, and with it all scans.
-BATCH, FIRST, LEAST = 200_000, 250, 100
+BATCH, FIRST = 200_000, 250
 BATCH_BYTES = 128 << 20
+HELD_BYTES = 256 << 20  # of a batch: one that has more is planned again with fewer records, and of one record no more
+SHORT = HELD_BYTES // BATCH  # bytes of each value that are read before it is known how long all are
+_OF_RECORD = ("topic", "partition", "offset")
+# A task unpacks so many records ahead, keys and headers too: a batch of a megabyte may unpack to one for each.
+_POLLED = {"kafka.max.poll.records": "10"}
 _NUMBERED = len(".00001.log")
 LONGEST_NAME = 200  # bytes of a topic in the name of a file
 TRIGGER = "300 milliseconds"  # between two batches, where the one before has ended
@@ -85,7 +93,7 @@ class Records:
             raise CoreError("kafka_jars")
         self.folder, self._notes = folder.absolute(), home / "records"
         self._checkpoint = str((home / "kafka").absolute())
-        self._options = _TIMES | _properties() | _starting(since)
+        self._options = _TIMES | _properties() | _POLLED | _starting(since)
         self._options |= {"kafka.bootstrap.servers": self.servers, "subscribe": ",".join(self.names)}
         self._options |= {"failOnDataLoss": "false"}
         self._at_once = FIRST
@@ -96,6 +104,8 @@ class Records:
         self._lock = threading.Lock()
         self._began, self._failed, self._answered = 0.0, 0.0, False
         self._partitions, self._mean = 1, 0.0  # of the last batch; bytes of a record
+        self._most = BATCH  # records of a batch, fewer for a while after one that was too large
+        self._too_large: int | None = None  # its number: it is to be planned again
 
     def watch(self, sql: SparkSession) -> None:
         """Begins to read, and begins again where that has ended: a server that does not answer is asked again.
@@ -112,6 +122,10 @@ class Records:
                 return
             self._has_ended = True  # also who waits for room
             query.stop()  # a batch that is broken off comes again
+        elif query is not None and self._too_large is not None:
+            for name in (f"{self._too_large}", f".{self._too_large}.crc"):  # the offsets that Spark has planned for it
+                Path(self._checkpoint, "offsets", name).unlink(missing_ok=True)
+            self._too_large = None
         elif query is not None:
             self.away = why = _cause(query)
             if not self._failed:
@@ -129,7 +143,7 @@ class Records:
 
     def _room(self) -> int:
         """How many records a batch may have."""
-        return max(LEAST, min(BATCH, int(BATCH_BYTES / self._mean))) if self._mean else FIRST
+        return max(1, min(self._most, int(BATCH_BYTES / self._mean))) if self._mean else FIRST
 
     def end(self, is_there: bool) -> None:
         """No record is read any more; `is_there`: Java still is."""
@@ -149,7 +163,7 @@ class Records:
 
     def _take(self, batch: DataFrame, number: int) -> None:
         self._ask()
-        rows = batch.toArrow().sort_by([("topic", "ascending"), ("partition", "ascending"), ("offset", "ascending")])
+        rows = self._read(batch, number)
         if not rows.num_rows:
             return
         records = zip(*(rows[name].to_pylist() for name in ("topic", "partition", "value")), strict=True)
@@ -163,6 +177,19 @@ class Records:
             self._problem = coded(error)
             raise
         self._partitions, self._mean = len(parts), rows.nbytes / rows.num_rows
+
+    def _read(self, batch: DataFrame, number: int) -> pa.Table:
+        """The records of a batch, in their order. RuntimeError where they have no room: it is planned again."""
+        rows = _records(batch, SHORT)
+        size, longest = (what(rows["size"]).as_py() or 0 for what in (pc.sum, pc.max))
+        if size > HELD_BYTES and self._at_once > 1:
+            self._mean, self._too_large = size / rows.num_rows, number
+            self._most = min(self._at_once // 2, self._room())
+            raise RuntimeError(f"a batch of {size} bytes is planned again")
+        if longest > SHORT:  # a partition gives one record at least
+            rows = _records(batch, longest if size <= HELD_BYTES else HELD_BYTES // rows.num_rows)
+        self._most = min(BATCH, 2 * self._most)
+        return rows
 
     def _make_room(self) -> int:
         """Waits until most of what is here was read, and removes the oldest files where all together are too large.
@@ -203,6 +230,13 @@ class Records:
         if written.bytes >= most:
             written.file, written.bytes = written.file + 1, 0
         write_text(place, json.dumps(asdict(written)))
+
+
+def _records(batch: DataFrame, most: int) -> pa.Table:
+    """So many bytes of the value of each record, and how many it has (`size`)."""
+    value = f"substring(value, 1, {most}) AS value"
+    rows = batch.selectExpr(*_OF_RECORD, value, "octet_length(value) AS size").toArrow()
+    return rows.sort_by([(name, "ascending") for name in _OF_RECORD])
 
 
 def _short(topic: str) -> str:

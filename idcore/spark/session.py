@@ -96,6 +96,8 @@ def _settings(local: bool, java: str, scratch: str) -> dict[str, str]:
             # What is larger goes through these ports, to this JVM itself, and to encrypt it costs more than to make it.
             "spark.task.maxDirectResultSize": "128m",
             "spark.driver.memory": configured.spark_memory,
+            # One record of Kafka may unpack to more than Java has: its task fails, and not the scans of everybody.
+            "spark.executor.killOnFatalError.depth": "0",
             "spark.local.dir": scratch,
             **_sockets_in(temporary.own()),
             DAEMON: "idcore.spark.start.daemon",

@@ -18,7 +18,7 @@ from idcore.base.errors import CoreError
 from idcore.runs import background_run, room
 from idcore.runs.runs import Runs, write_ends
 from idcore.server.front_door import readiness
-from idcore.spark import background, session
+from idcore.spark import background, follow, health, session
 from idcore.spark.job import ScanOptions
 from idcore.spark.start import jvm
 from tests.spark.mounts import mounted
@@ -83,6 +83,14 @@ def test_workers_that_are_killed_fail_their_scan_with_a_reason_and_leave_no_tabl
     assert [path.name for path in run.path.iterdir()] == ["run.json"]
     log.write_bytes(ONE)
     assert background.again(run).wait(60).state == "done" and run.has("processes")
+
+
+def test_a_task_that_java_has_no_memory_for_fails_alone(java: None) -> None:
+    """One record of a topic that unpacks to a gigabyte ended Java, and the scans of everybody."""
+    spark = session.session()
+    with pytest.raises(Exception, match=r"OutOfMemoryError"):
+        follow._sql(spark).sql("SELECT length(repeat('x', CAST(id + 2000000000 AS INT))) FROM range(1)").collect()
+    assert not health.is_gone(spark)
 
 
 @pytest.mark.usefixtures("spark")

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -71,7 +72,19 @@ class Batch:
 
     def __init__(self, rows: list[tuple[str, int, int, bytes | None]]) -> None:
         names = ("topic", "partition", "offset", "value")
-        self.table = pa.table({name: [row[n] for row in rows] for n, name in enumerate(names)})
+        self.asked: list[int] = []  # how many bytes of each value
+        types = (pa.string(), pa.int32(), pa.int64(), pa.binary())
+        columns = [pa.array([row[n] for row in rows], type=type_) for n, type_ in enumerate(types)]
+        self.table = pa.table(columns, names=list(names))
+
+    def selectExpr(self, *parts: str) -> Batch:
+        """Of the value as many bytes as the query says, and how many it has."""
+        self.asked.append(most := int(parts[3].partition("value, 1, ")[2].partition(")")[0]))
+        sizes = pc.binary_length(self.table["value"])
+        self.table = self.table.append_column("size", sizes) if "size" not in self.table.column_names else self.table
+        cut = Batch([])
+        cut.table = self.table.set_column(3, "value", pc.binary_slice(self.table["value"], 0, most))
+        return cut
 
     def toArrow(self) -> pa.Table:
         return self.table
@@ -126,10 +139,8 @@ def test_records_are_written_once_and_in_order_whenever_the_driver_ends(
         assert b"".join(path.read_bytes() for path in files) == text
 
 
-def test_a_batch_has_as_many_records_as_java_has_room_for(with_jars: None, tmp_path: Path) -> None:
-    """Whoever may write into a topic ended Java, and all scans of everybody, with some thousand large records."""
-    begun: list[int] = []
-    query: Any = SimpleNamespace(isActive=True, lastProgress={}, stop=lambda: None)
+def spark_that_begins(begun: list[int], query: Any) -> Any:
+    """What begins a query, without Spark; `begun` gets the most records that a batch of each may have."""
 
     def options(**given: str) -> Any:
         begun.append(int(given["maxOffsetsPerTrigger"]))
@@ -138,15 +149,66 @@ def test_a_batch_has_as_many_records_as_java_has_room_for(with_jars: None, tmp_p
         stream = SimpleNamespace(writeStream=SimpleNamespace(foreachBatch=lambda _: written))
         return SimpleNamespace(load=lambda: SimpleNamespace(select=lambda *_: stream))
 
-    sql: Any = SimpleNamespace(readStream=SimpleNamespace(format=lambda _: SimpleNamespace(options=options)))
+    return SimpleNamespace(readStream=SimpleNamespace(format=lambda _: SimpleNamespace(options=options)))
+
+
+def test_a_batch_has_as_many_records_as_java_has_room_for(with_jars: None, tmp_path: Path) -> None:
+    """Whoever may write into a topic ended Java, and all scans of everybody, with some thousand large records."""
+    begun: list[int] = []
+    sql = spark_that_begins(begun, SimpleNamespace(isActive=True, lastProgress={}, stop=lambda: None))
     records = records_of(tmp_path)
     for number, size in enumerate([0, 100, 200, 900_000, 5_000_000, 900_000, 100]):
         if size:
             records._take(batch_of([("orders", 0, 10 * number + n, b"x" * size) for n in range(10)]), number)
         for _ in range(2):
             records.watch(sql)
-    assert [round(most, -1) for most in begun] == [250, 200_000, 150, 100, 200_000]
+    assert [round(most, -1) for most in begun] == [250, 200_000, 150, 30, 150, 200_000]
     assert all(most <= 250 or most * 200 < kafka.BATCH_BYTES for most in begun)
+
+
+@pytest.mark.parametrize("large", [0, 1, 40, 99])
+def test_a_batch_that_has_no_room_is_planned_again_before_it_is_in_memory(
+    large: int, with_jars: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind small records come large ones: 3,000 that unpack to a megabyte each ended Java, and all scans with it."""
+    for name, value in {"BATCH_BYTES": 2_000, "HELD_BYTES": 4_000, "SHORT": 10}.items():
+        monkeypatch.setattr(kafka, name, value)
+    rows = [("orders", n % 2, n, b"%02d" % n + b"x" * (0 if n < large else 900) + b"\n") for n in range(100)]
+    begun: list[int] = []
+    query: Any = SimpleNamespace(isActive=False, lastProgress=None, stop=lambda: None)
+    sql, records, at, number = spark_that_begins(begun, query), records_of(tmp_path), 0, 0
+    planned = tmp_path / "kafka" / "offsets"
+    planned.mkdir(parents=True)
+    records.watch(sql)
+    while at < len(rows):
+        batch = Batch(rows[at : at + max(2, begun[-1])])  # of each partition one at least
+        for name in (str(number), f".{number}.crc"):
+            (planned / name).write_text("v1")
+        try:
+            records._take(cast(Any, batch), number)
+            at, number, query.isActive = at + batch.table.num_rows, number + 1, True
+        except RuntimeError:
+            assert batch.asked == [10]
+            query.isActive = False
+        records.watch(sql)
+        query.isActive = True
+        assert not [*planned.glob(f"{number}"), *planned.glob(f".{number}.crc")]
+        assert records.away == "" and len(begun) < 30
+    for partition in range(2):
+        text = b"".join(path.read_bytes() for path in sorted(tmp_path.glob(f"orders-{partition}.*.log")))
+        assert text == b"".join(value for _, of, _, value in rows if of == partition)
+
+
+def test_of_one_record_no_more_is_read_than_has_room(
+    with_jars: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"BATCH_BYTES": 50, "HELD_BYTES": 100, "SHORT": 10}.items():
+        monkeypatch.setattr(kafka, name, value)
+    records = records_of(tmp_path)
+    records._at_once = 1
+    records._take(batch_of([("orders", partition, 0, b"x" * 5_000) for partition in range(4)]), 0)
+    assert [path.stat().st_size for path in tmp_path.glob("*.log")] == [26] * 4
+    assert records._options["kafka.max.poll.records"] == "10"  # keys and headers, which nobody reads, unpack too
 
 
 def test_the_oldest_files_go_where_all_are_too_large(
