@@ -18,6 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from idcore.base.plain_json import loads
 from idcore.policy import settings
 from idcore.policy.access import NOBODY, VIEWERS, WITHOUT_LOGIN, AccessError, Policy, Visitor, read
 
@@ -214,7 +215,7 @@ class LogIns:
             return {}
         try:
             text = self._unwritten.get(_digest(name)) or self._file(name).read_text(encoding="utf-8")
-            held = json.loads(text)
+            held = loads(text.encode()) or {}
             begun, cookies = float(held["begun"]), {str(key): str(value) for key, value in held["cookies"].items()}
         except (OSError, ValueError, TypeError, KeyError, AttributeError):  # deleted meanwhile, or damaged
             return {}

@@ -309,7 +309,9 @@ def test_a_folder_that_takes_nothing_keeps_log_ins_with_this_server(tmp_path: Pa
     assert not kept.has(name) and not kept.cookies(name, 10)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"begun": "x", "cookies": {}}', '{"begun": 1, "cookies": 5}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "[" * 100_000, "5", '{"begun": "x", "cookies": {}}', '{"begun": 1, "cookies": 5}']
+)
 def test_a_damaged_file_is_no_log_in(desk: LogIns, text: str) -> None:
     name = logs_in()
     next(desk.folder.iterdir()).write_text(text)
