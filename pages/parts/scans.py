@@ -20,7 +20,7 @@ from idcore.intake.intake import Dating, Source, asked_of, keep
 from idcore.operations import starting
 from idcore.operations.model import Caller, Ground
 from idcore.policy import audit, settings
-from idcore.runs.runs import SCANS, Run, RunError, Runs, is_kept, may_change, runs_root
+from idcore.runs.runs import SCANS, Run, RunError, Runs, is_kept, may_change, may_see, runs_root
 from idcore.server import jobs
 from idcore.server.download_access import DownloadAccess
 from pages.parts import cache, session, visitor
@@ -164,6 +164,14 @@ def shown() -> DownloadAccess:
 def is_own(run: Run) -> bool:
     """Whether this visitor may change a run."""
     return may_change(visitor.current(), run.facts)
+
+
+def in_sight(run: Run) -> bool:
+    """Whether a run that a page has drawn is still there, and this visitor's to see."""
+    try:
+        return may_see(visitor.current(), run.facts)
+    except RunError:
+        return False
 
 
 def cancel(name: str) -> None:

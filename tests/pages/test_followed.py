@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from idcore.answers.findings.model import Finding, rest, to_table
@@ -20,7 +22,7 @@ from idcore.scan.occurrences.index import Index
 from idcore.server import jobs
 from idcore.spark import locate
 from pages.parts import cache
-from pages.parts.runs import follow
+from pages.parts.runs import follow, watch
 from pages.parts.triage import lines, time_range, wall
 from tests.pages.conftest import RUN, make_run, reader
 from tests.pages.test_pages import press, shown
@@ -190,3 +192,23 @@ def test_a_strip_of_minutes_is_enough_of_much_that_goes_on(
     assert not time_range._minutes_are_coarse(run)
     run.set_state("done")
     assert time_range._minutes_are_coarse(run)
+
+
+class _DrawnAgain(Exception):
+    """The whole page is drawn again."""
+
+
+@pytest.mark.parametrize("look", [wall._drawn, follow._ticking, lambda run: watch.ticking(run, False, "scan", None)])
+def test_what_looks_by_itself_at_a_scan_that_was_deleted_draws_the_page_again(
+    look: Callable[[Run], None], found: Found, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look was an error of the console with its stack in the log: 86,400 a day of a display on a wall."""
+
+    def again() -> None:
+        raise _DrawnAgain
+
+    monkeypatch.setattr(st, "rerun", again)
+    run = Run(tmp_path / "runs" / RUN)
+    shutil.rmtree(run.path)
+    with pytest.raises(_DrawnAgain):
+        look(run)

@@ -12,9 +12,9 @@ from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import finding_texts, follow_texts, run_tables, run_texts
 from idcore.runs.run_facts import UNENDED
-from idcore.runs.runs import Run, may_see
+from idcore.runs.runs import Run
 from idcore.server import announcements, jobs
-from pages.parts import cache, problems, scans, visitor
+from pages.parts import cache, problems, scans
 from pages.parts.runs import runlist
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
@@ -82,7 +82,7 @@ def _pace(run: Run) -> float:
 
 
 def _ticking(run: Run) -> None:
-    if not may_see(visitor.current(), run.facts) or run.state not in UNENDED:
+    if not scans.in_sight(run) or run.state not in UNENDED:
         st.rerun()
     words, shown = view().words, view()
     paused = st.session_state.get("follow-paused", False)

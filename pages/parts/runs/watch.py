@@ -13,9 +13,9 @@ from idcore.policy import settings
 from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import follow_texts, run_texts
 from idcore.runs.run_facts import UNENDED
-from idcore.runs.runs import FATES, TEXT, Run, may_see
+from idcore.runs.runs import FATES, TEXT, Run
 from idcore.server import jobs, setting_up
-from pages.parts import problems, scans, visitor
+from pages.parts import problems, scans
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
 
@@ -66,7 +66,7 @@ def offer(words: Words, again: Callable[[], None] | None, place: str) -> None:
 
 def ticking(run: Run, table: bool, place: str, until: Callable[[Run], bool] | None) -> None:
     """One look at the job; when it has ended, or its reader may not see it any more, the whole page is drawn again."""
-    if not may_see(visitor.current(), run.facts):
+    if not scans.in_sight(run):
         st.rerun()
     job = jobs.of(run)
     if job is not None and not job.cancelling:  # what was just clicked is answered at once

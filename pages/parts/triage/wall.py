@@ -19,9 +19,9 @@ from idcore.presentation.triage.finding_rows import Row
 from idcore.presentation.triage.processes import sorted_processes
 from idcore.presentation.triage.scope import Scope
 from idcore.presentation.triage.time_range import TimeRange
-from idcore.runs.runs import Run, may_see
+from idcore.runs.runs import Run
 from idcore.server.announcements import announceable
-from pages.parts import cache, problems, scans, visitor
+from pages.parts import cache, problems, scans
 from pages.parts.runs.follow import known_errors
 from pages.parts.triage import ranking, shared
 from pages.parts.view import View, view
@@ -48,7 +48,7 @@ def show() -> None:
 
 def _drawn(run: Run) -> None:
     """All of it, made anew where the tables are, or where an error is no longer new."""
-    if not may_see(visitor.current(), run.facts):
+    if not scans.in_sight(run):
         st.rerun()
     shown = view()
     wanted, known = (run.name, run_tables.stamp(run), shown.words.lang), st.session_state.get("wall")
