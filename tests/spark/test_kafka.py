@@ -173,6 +173,7 @@ def test_a_batch_that_has_no_room_is_planned_again_before_it_is_in_memory(
     """Behind small records come large ones: 3,000 that unpack to a megabyte each ended Java, and all scans with it."""
     for name, value in {"BATCH_BYTES": 2_000, "HELD_BYTES": 4_000, "SHORT": 10}.items():
         monkeypatch.setattr(kafka, name, value)
+    rows: list[tuple[str, int, int, bytes | None]]
     rows = [("orders", n % 2, n, b"%02d" % n + b"x" * (0 if n < large else 900) + b"\n") for n in range(100)]
     begun: list[int] = []
     query: Any = SimpleNamespace(isActive=False, lastProgress=None, stop=lambda: None)
@@ -196,7 +197,7 @@ def test_a_batch_that_has_no_room_is_planned_again_before_it_is_in_memory(
         assert records.away == "" and len(begun) < 30
     for partition in range(2):
         text = b"".join(path.read_bytes() for path in sorted(tmp_path.glob(f"orders-{partition}.*.log")))
-        assert text == b"".join(value for _, of, _, value in rows if of == partition)
+        assert text == b"".join(value or b"" for _, of, _, value in rows if of == partition)
 
 
 def test_of_one_record_no_more_is_read_than_has_room(
