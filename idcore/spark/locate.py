@@ -73,20 +73,36 @@ def locate(run: Run, roots: Roots = None) -> None:
     aside = run.path / f".{FOLDER}-{uuid.uuid4().hex}"
     aside.mkdir()
     try:
-        pieces = _pieces(plan, deal(_splits(files), TASK), shown, run.path, aside)
+        pieces = _pieces(plan, deal(_splits(files), TASK), shown, run.path, (aside, known_at))
         write_text(aside / NAME, json.dumps({"version": VERSION, "parts": pieces}))
         if "follow" in summary:  # then it is as old as what it was made of
             os.utime(aside / NAME, ns=(known_at, known_at))
         if is_there():  # of another, who was faster: somebody may be reading it
             return
-        shutil.rmtree(run.path / FOLDER, ignore_errors=True)
         try:
-            aside.rename(run.path / FOLDER)
+            _put(aside, run)
         except OSError:
             if not is_there():  # else another was faster, at the last moment
                 raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _put(aside: Path, run: Run) -> None:
+    """An index in its place. Who reads the one before, of a scan that goes on, has its files until the next one."""
+    place = run.path / FOLDER
+    before, after = Index.open(place), Index.open(aside)
+    if before is None:
+        shutil.rmtree(place, ignore_errors=True)
+        aside.rename(place)
+        return
+    held = [*(after.parts if after else ()), *(before.parts if run.state == "running" else ())]
+    for path in [path for path in aside.iterdir() if path.name != NAME]:
+        path.rename(place / path.name)
+    (aside / NAME).replace(place / NAME)
+    names = {part.name for part in held}
+    for path in [path for path in place.iterdir() if path.name != NAME and path.name.partition(".")[0] not in names]:
+        path.unlink(missing_ok=True)
 
 
 def is_old(run: Run) -> bool:
@@ -141,17 +157,21 @@ def _line_starts(split: Split, size: int) -> Iterator[int]:
 
 
 def _pieces(
-    plan: Mapping[str, object], tasks: Sequence[Sequence[Split]], shown: Mapping[int, str], tables: Path, out: Path
+    plan: Mapping[str, object],
+    tasks: Sequence[Sequence[Split]],
+    shown: Mapping[int, str],
+    tables: Path,
+    out: tuple[Path, int],
 ) -> list[list[object]]:
-    """Names and rows of all pieces, in the order of the input."""
+    """Names and rows of all pieces, in the order of the input. `out`: their folder, and what their names begin with."""
     if not tasks:
         return []
     packed = [pack_tasks([task]) for task in tasks]
     names = [{split.number: shown[split.number] for split in task} for task in tasks]
-    case = str(plan["case"])
+    case, (folder, generation) = str(plan["case"]), out
 
     def write(number: int) -> Iterator[pa.RecordBatch]:
-        writer = PartWriter(out, f"{number:06d}", tables_for(tables), case)
+        writer = PartWriter(folder, f"{generation}{number:06d}", tables_for(tables), case)
         for name, rows in writer.write(unpack_tasks(packed[number])[0], names[number]):
             yield pa.RecordBatch.from_arrays([pa.array([name]), pa.array([rows], pa.int64())], schema=_SCHEMA)
 

@@ -136,12 +136,20 @@ def test_the_index_of_a_scan_that_goes_on_is_as_old_as_what_it_was_made_of(
     assert run.lines_behind == 0 and not locate.is_old(run)
     goes_on(path.stat().st_size, 2_000_000_000 + int(locate.FRESH))
     assert not locate.is_old(run), "it is good enough"
+    goes_on(path.stat().st_size, 2_000_000_000 + 100)
+    seen = index_of(run)
+    locate.locate(run)
+    assert len(seen.page(seen.select(Filter()).rows)) == few, "who reads it now has the files of before"
+    assert len({part.name for part in (*seen.parts, *index_of(run).parts)}) == 2
+    goes_on(path.stat().st_size, 2_000_000_000 + 100 + int(locate.FRESH))
     run.set_state("done")
     assert locate.is_old(run) and run.lines_behind == locate.FRESH
     ground = Ground(lambda: [str(tmp_path)], lambda: tmp_path / "runs")
     caller = Caller(lambda: WITHOUT_LOGIN, lambda: WITHOUT_LOGIN, Actor("ann", "s"), ground)
     assert scans.lines_index(run, caller).rows > few, "programs get what came last"
     assert run.lines_behind == 0 and index_of(run).rows > few
+    (part,) = index_of(run).parts
+    assert {one.name.partition(".")[0] for one in (run.path / locate.FOLDER).iterdir()} == {"index", part.name}
 
 
 @pytest.mark.usefixtures("spark")
