@@ -60,6 +60,22 @@ def test_the_decode_page_lets_go_of_what_it_read(shared: Run, open_page: Open) -
     assert ID not in shown(app), "nor at the next look"
 
 
+@pytest.mark.parametrize("address", [{}, {"lang": "en"}, {"run": "20261130-000000-" + "0" * 32}])
+def test_nor_does_it_keep_that_for_an_address_without_the_scan(
+    address: dict[str, str], shared: Run, open_page: Open
+) -> None:
+    app = open_page("decode", run=RUN)
+    assert ID in str(app.session_state["text"])
+    shared.share(PRIVATE)
+    app.query_params.clear()
+    app.query_params.update(address)
+    app.run()
+    assert "no scan" in shown(app) and not app.exception
+    labels = " ".join(fold.label for fold in app.expander)
+    assert ID not in shown(app) + labels + str(app.session_state["text"])
+    assert not app.session_state["decode"].sources
+
+
 @pytest.mark.parametrize("name", ["\0", "../runs/" + RUN, "x" * 5_000])
 def test_a_download_is_of_a_scan_by_its_name_alone(name: str, shared: Run) -> None:
     assert all(DownloadAccess.to(ANN, page, name).run is None for page in OF_SCANS)

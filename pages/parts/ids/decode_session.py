@@ -145,7 +145,7 @@ def put(here: DecodeSession) -> DecodeSession:
 def load() -> DecodeSession:
     """What the address asks for, unless it is here already: ?ids=A,B or ?run=NAME."""
     query, here = st.query_params, current()
-    ids, run = query.get("ids"), query.get("run")
+    ids, run = query.get("ids"), query.get("run") or (here.run if here.is_gone() else None)
     if ids and here.link != ids:
         text = "\n".join(part.strip() for part in ids.split(",") if part.strip())
         st.session_state["text"] = text
@@ -155,10 +155,10 @@ def load() -> DecodeSession:
             reopen(run)
         except (CoreError, OSError) as error:  # deleted, or no longer shared: earlier IDs are not those of this link
             st.session_state["missing"] = ("error", problems.message(error, view().words))
-            if here.run == run:
+            if here.run is not None:
                 st.session_state["text"] = ""
             put(DecodeSession())
-            del query["run"]
+            query.pop("run", None)
             st.session_state.pop("run", None)
     if current().run != query.get("run") and not current().sources and not current().pressed:
         put(DecodeSession())  # the scan of a folder that the address no longer names
