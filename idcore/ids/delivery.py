@@ -894,15 +894,20 @@ class _Traced(NamedTuple):
 
 def _traced(text: str, msg_id: str) -> _Traced | None:
     """What the contexts of a trace in a text say of a message; None where none is of it."""
-    if "SubBefore" not in text and "SubAfter" not in text:
-        return None
-    event, tries, group = "", None, None
+    return _traces_in(text).get(msg_id) if "SubBefore" in text or "SubAfter" in text else None
+
+
+@lru_cache(maxsize=1)  # of one line
+def _traces_in(text: str) -> dict[str, _Traced]:
+    traces: dict[str, _Traced] = {}
     for context in _CONTEXT.finditer(text):
-        if context["begun"] == msg_id:
-            event, tries, group = "received", int(context["tries"]), context["reader"] or None
-        elif context["ended"] == msg_id:
-            event, group = "acked" if context["success"] == "true" else "failed", context["group"] or group
-    return _Traced(event, tries, group) if event else None
+        if begun := context["begun"]:
+            traces[begun] = _Traced("received", int(context["tries"]), context["reader"] or None)
+        elif ended := context["ended"]:
+            before = traces.get(ended, _Traced("", None, None))
+            event = "acked" if context["success"] == "true" else "failed"
+            traces[ended] = before._replace(event=event, group=context["group"] or before.group)
+    return traces
 
 
 def _consumed(text: str) -> datetime | None:
@@ -932,7 +937,7 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
     if around.phrase:
         event, _, detail = around.phrase.partition(":")
         return event, detail, None
-    if transaction := transaction_of(around.head + around.part):
+    if transaction := transaction_of(around.part, around.head):
         return transaction, "", None
     if "ckMessage" in around.text and (code := _code_of(around)) is not None:
         return ("acked" if code == "OK" else "unacked"), "", code

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
 from idcore.base.lazy_pattern import lazy_pattern
 
@@ -243,6 +245,7 @@ _TRANSACTIONS = (
     "回查",
 )
 _CARRIED = lazy_pattern(r"commitOrRollback[\"']?\s?[=:]\s?[\"']?(\d{1,2})\b")
+_ACROSS = 300  # characters: no pattern of transactions is as long
 _CARRIED_STATES = {"0": "undecided", "8": "committed", "12": "rolled_back"}
 _STATE = r"(?:LocalTransaction|TransactionResolution|TransactionState|transaction state)\w{0,20}[^\n]{0,200}?"
 _GIVEN_UP = lazy_pattern(
@@ -314,22 +317,46 @@ def _phrases_in(text: str) -> Iterator[str]:
     return (code for code, phrases in _PHRASES if any(phrase in text for phrase in phrases))
 
 
-def transaction_of(text: str) -> str:
+def transaction_of(text: str, head: str = "") -> str:
     """What a line says of a half message; empty where nothing, or where it names both ends.
+
+    `head` is what is in front of the text, for all messages of a line: it is looked through once.
 
     >>> [transaction_of(f"checkLocalTransaction 0A00 {end}") for end in ("", "UNKNOW", "COMMIT_MESSAGE")]
     ['checked', 'undecided', 'committed']
     """
-    if not any(word in text for word in _TRANSACTIONS):
+    texts = (head, head[-_ACROSS:] + text) if len(head) > _ACROSS else (head + text,)
+    if not any(word in each for each in texts for word in _TRANSACTIONS):
         return ""
-    if _GIVEN_UP.search(text) is not None:
+    found = [_transactions_in(each) for each in texts]
+    if any(each.is_given_up for each in found):
         return "given_up"
-    if (carried := _CARRIED.search(text)) is not None:
-        return _CARRIED_STATES.get(carried[1], "")
-    said = [event for event, pattern in _DECIDED if pattern.search(text) is not None]
+    if carried := next((each.carried for each in found if each.carried), ""):
+        return _CARRIED_STATES.get(carried, "")
+    said = [event for event, _ in _DECIDED if any(event in each.said for each in found)]
     if said:
         return said[0] if len(said) == 1 or said[0] == "unended" else ""
-    return "checked" if _CHECKED.search(text) is not None else ""
+    return "checked" if any(each.is_checked for each in found) else ""
+
+
+class _Transactions(NamedTuple):
+    """What a text says of half messages."""
+
+    is_given_up: bool
+    carried: str
+    said: frozenset[str]
+    is_checked: bool
+
+
+@lru_cache(maxsize=4)  # of one line
+def _transactions_in(text: str) -> _Transactions:
+    carried = _CARRIED.search(text)
+    return _Transactions(
+        _GIVEN_UP.search(text) is not None,
+        "" if carried is None else carried[1],
+        frozenset(event for event, pattern in _DECIDED if pattern.search(text) is not None),
+        _CHECKED.search(text) is not None,
+    )
 
 
 def unescaped(text: str) -> str:

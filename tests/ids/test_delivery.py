@@ -8,14 +8,15 @@ import re
 import time
 from base64 import urlsafe_b64encode
 from dataclasses import replace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
 from idcore.base.catalogue import words
-from idcore.ids import delivery
+from idcore.ids import delivery, delivery_words
 from idcore.ids.delivery import Delivery, DeliveryReader, DeliveryText, deliveries
 from idcore.ids.delivery_sentences import by_message, sentences, short_text
-from idcore.ids.delivery_words import word_of
+from idcore.ids.delivery_words import transaction_of, word_of
 from idcore.ids.receipts import Recall, Receipt
 from idcore.rocketmq.message.trace import SubAfter, SubBefore, read_trace
 from idcore.scan.deliveries import DeliveryLook
@@ -1225,3 +1226,42 @@ def test_a_string_without_its_end_is_read_once(front: str, end: str) -> None:
     """Not once more from each of its escaped quotes: that took 16 s."""
     text = f'{front}consume failed: {ID} {ID[:-1]}E "' + '\\"' * 32_000 + end
     assert [one.event for one in deliveries([text[:65_000] + end])] == ["failed", "failed"]
+
+
+# ---- what all messages of a line share is looked through once
+
+
+@pytest.mark.parametrize("front", ["", "MessageExt [", "[{"])
+@pytest.mark.parametrize(
+    ("module", "name", "method", "mark"),
+    [
+        (delivery_words, "_GIVEN_UP", "search", "checkLocalTransaction "),
+        (delivery_words, "_CARRIED", "search", "half message "),
+        (delivery_words, "_CHECKED", "search", "transactionId="),
+        (delivery, "_CONTEXT", "finditer", "SubBefore "),
+        (delivery, "_CONTEXT", "finditer", "SubAfter "),
+    ],
+)
+def test_a_line_of_many_messages_is_not_looked_through_for_each(
+    module: ModuleType, name: str, method: str, mark: str, front: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked, find = list[int](), getattr(getattr(module, name), method)
+
+    def counted(text: str) -> object:
+        looked.append(len(text))
+        return find(text)
+
+    monkeypatch.setattr(module, name, SimpleNamespace(**{method: counted}))
+    line = front + "".join(f"{ID[:-4]}{number:04X} {mark}" for number in range(300))
+    assert len(list(deliveries([line]))) >= 1
+    assert 0 < sum(looked) < 12 * len(line)
+
+
+@pytest.mark.parametrize("long", ["", "x" * 500])
+@pytest.mark.parametrize("end", ["", "UNKNOW", "COMMIT", "COMMIT_MESSAGE", "ROLLBACK_MESSAGE", "commitOrRollback=8"])
+@pytest.mark.parametrize("begin", ["", "checkLocalTransaction ", "LocalTransactionState is ", "half message "])
+@pytest.mark.parametrize("between", ["", " " * 150, " " * 250])
+def test_what_is_said_across_the_head_of_a_line_is_heard(begin: str, between: str, end: str, long: str) -> None:
+    line = long + " " + begin + between + end
+    whole = transaction_of(line)
+    assert {transaction_of(line[at:], line[:at]) for at in range(0, len(line) + 1, 37)} == {whole}
