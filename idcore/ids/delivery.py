@@ -779,7 +779,7 @@ def _tries(around: _Around, event: str) -> int | None:
 
 
 def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> Delivery:
-    receipt, recall = _receipt(around), _recall(around.part)
+    receipt, recall = _receipt(around.part), _recall(around.part)
     event, detail, status = _event(around, receipt)
     traced = _traced(around.text, token.text)
     if traced is not None:
@@ -959,9 +959,10 @@ def _code_of(around: _Around) -> str | None:
     return None if match is None else match[1]
 
 
-def _receipt(around: _Around) -> Receipt | None:
+@lru_cache(maxsize=1)  # the ids of a record have one part
+def _receipt(part: str) -> Receipt | None:
     """The receipt of the part: its first one."""
-    match = _RECEIPT.search(around.part) if "eceipt" in around.part or "POP_CK" in around.part else None
+    match = _RECEIPT.search(part) if "eceipt" in part or "POP_CK" in part else None
     return None if match is None else Receipt.read(match[1])
 
 

@@ -1240,6 +1240,7 @@ def test_a_string_without_its_end_is_read_once(front: str, end: str) -> None:
         (delivery_words, "_CHECKED", "search", "transactionId="),
         (delivery, "_CONTEXT", "finditer", "SubBefore "),
         (delivery, "_CONTEXT", "finditer", "SubAfter "),
+        (delivery, "_RECEIPT", "search", "receiptHandle="),
     ],
 )
 def test_a_line_of_many_messages_is_not_looked_through_for_each(
