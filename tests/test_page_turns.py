@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 
 from idcore.policy.page_turns import PageTurns
 
@@ -74,3 +75,23 @@ def test_a_short_page_does_not_wait_and_an_error_gives_the_turn_back() -> None:
         pass
     with turns.table():
         assert turns.waiting() == 0
+
+
+def test_who_has_many_pages_keeps_nobody_waiting() -> None:
+    turns, done = PageTurns(), list[str]()
+
+    def work(name: str, turn: Turn) -> None:
+        with turn():
+            done.append(name)
+
+    with turns.table(who="eve"):
+        tabs = [("eve", partial(turns.table, who="eve"))] * 20
+        waiting = [*tabs, ("bob", partial(turns.below, who="bob")), ("ann", partial(turns.table, who="ann")), *tabs]
+        threads = [threading.Thread(target=work, args=each) for each in waiting]
+        for number, thread in enumerate(threads, 1):
+            thread.start()
+            while turns.waiting() < number:
+                threading.Event().wait(0.001)
+    for thread in threads:
+        thread.join()
+    assert done[:2] == ["ann", "bob"] and done[2:] == ["eve"] * 40

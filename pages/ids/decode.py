@@ -27,7 +27,7 @@ if here.unread:
 
 with result:
     # show
-    with TURNS.table(here.is_long):
+    with TURNS.table(here.is_long, session.who()):
         here.read()
         here.into_link()
         if not here.sources:
@@ -62,7 +62,7 @@ with result:
         drawn = wanted and watch.scan_state(run, again=here.scan, table=True)
 
     # chart
-    with TURNS.below(here.is_long):
+    with TURNS.below(here.is_long, session.who()):
         if drawn and run is not None:
             from pages.parts.ids import pictures  # Plotly only where there is something to draw
 

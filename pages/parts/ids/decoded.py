@@ -24,7 +24,7 @@ from idcore.presentation.triage import run_texts
 from idcore.presentation.triage.find_anything import LONGEST_SOUGHT
 from idcore.server import setting_up
 from idcore.simulate import example
-from pages.parts import browser, cache, refusals, scans
+from pages.parts import browser, cache, refusals, scans, session
 from pages.parts.ids import id_links
 from pages.parts.ids.decode_session import DecodeSession
 from pages.parts.runs import fate_lists, watch
@@ -193,12 +193,13 @@ def takeaway(here: DecodeSession, below: DeltaGenerator) -> None:
         text = "\n".join(item.token.text for item in items)
         browser.copy_button(text, words, "ids", named(words("copy")))
         is_drawn_again = here.state == "scanning" or setting_up.now() is not None  # what a click makes would be dropped
-        made = here.exports(clock) if is_drawn_again else tuple(partial(_export, here, clock, kind) for kind in (0, 1))
+        later = (partial(_export, here, clock, kind, session.who()) for kind in (0, 1))
+        made = here.exports(clock) if is_drawn_again else tuple(later)
         download(named("CSV"), made[0], "ids.csv", key="ids-csv")
         download(named("JSON Lines"), made[1], "ids.jsonl", key="ids-json", mime="application/x-ndjson")
 
 
-def _export(here: DecodeSession, clock: Clock, kind: int) -> bytes:
+def _export(here: DecodeSession, clock: Clock, kind: int, who: str) -> bytes:
     """At the click, in a thread of its own."""
-    with TURNS.below(here.is_long):
+    with TURNS.below(here.is_long, who):
         return here.exports(clock)[kind]
