@@ -123,6 +123,7 @@ _KINDS = (
     | dict.fromkeys(("offsetmsgid", "offsetmsgids", "offsetid", "offset_msg_id"), "offset")
 )
 _LONGEST_HEAD = 1 << 10
+_LONGEST_ANSWER = 500  # characters about one id
 _KNOWN = (
     r"offset ?(?:msg)?id|msg ?id|topic|tags|keys|queue ?id|queue ?offset|commitlog ?offset|reconsume ?times|uniq_?key"
     r"|born ?timestamp|store ?timestamp|born ?host|store ?host|sys(?:tem)? ?flag|properties|message ?(?:body ?path|id)"
@@ -954,8 +955,14 @@ def _code_of(around: _Around) -> str | None:
     digits = around.text[around.at : around.at + 34]
     own = around.text.rfind(digits[:32])
     behind = around.text.find("message_id", own + 1)
-    match = _CODE.search(around.text, own, behind if behind >= 0 else len(around.text)) if own > answer else None
-    match = match or _CODE.search(around.text, max(answer, 0))
+    until = min(behind if behind >= 0 else len(around.text), own + _LONGEST_ANSWER)
+    match = _CODE.search(around.text, own, until) if own > answer else None
+    return _code_of_all(around.text) if match is None else match[1]
+
+
+@lru_cache(maxsize=1)  # of one line
+def _code_of_all(text: str) -> str | None:
+    match = _CODE.search(text, max(text.find("response"), 0))
     return None if match is None else match[1]
 
 

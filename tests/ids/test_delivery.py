@@ -1241,6 +1241,7 @@ def test_a_string_without_its_end_is_read_once(front: str, end: str) -> None:
         (delivery, "_CONTEXT", "finditer", "SubBefore "),
         (delivery, "_CONTEXT", "finditer", "SubAfter "),
         (delivery, "_RECEIPT", "search", "receiptHandle="),
+        (delivery, "_CODE", "search", "ackMessage response "),
     ],
 )
 def test_a_line_of_many_messages_is_not_looked_through_for_each(
@@ -1248,9 +1249,10 @@ def test_a_line_of_many_messages_is_not_looked_through_for_each(
 ) -> None:
     looked, find = list[int](), getattr(getattr(module, name), method)
 
-    def counted(text: str) -> object:
-        looked.append(len(text))
-        return find(text)
+    def counted(text: str, *span: int) -> object:
+        begin, end = span if len(span) > 1 else (sum(span), len(text))
+        looked.append(end - begin)
+        return find(text, *span)
 
     monkeypatch.setattr(module, name, SimpleNamespace(**{method: counted}))
     line = front + "".join(f"{ID[:-4]}{number:04X} {mark}" for number in range(300))
