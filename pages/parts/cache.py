@@ -36,7 +36,9 @@ HashFuncs = dict[str | type[Any], Callable[[Any], Any]]
 
 # What is kept of a run is kept as long as its files are the same.
 _RUN: HashFuncs = {Run: lambda run: (str(run.path), run_tables.stamp(run))}
-BEHIND = 60.0  # seconds that the lines of a scan that goes on may be behind its tables, and do for its charts
+BEHIND = 120.0  # seconds that the lines of a scan that goes on may be behind its tables, and do for its charts
+MOST_INDEXES = 16
+_indexes: dict[str, tuple[float, Index | None]] = {}  # by the folder of their scan, the latest last
 _LINES: HashFuncs = {Run: lambda run: (str(run.path), run_tables.line_stamp(run))}
 _RUN_AND_LINES: HashFuncs = {Run: lambda run: (str(run.path), run_tables.stamp(run), run_tables.line_stamp(run))}
 
@@ -149,12 +151,19 @@ def lines(run: Run) -> Index | None:
     return None if is_behind else known_lines(run)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_LINES)
 def known_lines(run: Run) -> Index | None:
-    """The same, also where a scan that goes on has had other lines since."""
+    """The same, also where a scan that goes on has had other lines since. Of a scan one index is kept, the newest."""
     from idcore.scan.occurrences.index import Index
 
-    return Index.open(run.path / "occurrences")
+    name, stamp = str(run.path), run_tables.line_stamp(run)
+    known = _indexes.get(name)
+    if known is None or known[0] != stamp:
+        known = stamp, Index.open(run.path / "occurrences")
+        _indexes.pop(name, None)
+        _indexes[name] = known
+        for oldest in [*_indexes][:-MOST_INDEXES]:
+            _indexes.pop(oldest, None)
+    return known[1]
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=_LINES)  # one of ten million rows has 40 MB
@@ -290,6 +299,7 @@ def compared(digest: str, _make: Callable[[], Any]) -> Any:
 def forget_all() -> None:
     """Nothing is kept of any scan; what a page needs is read again."""
     st.cache_data.clear()
-    of_lines = (known_lines, selection, rows_of, in_range, explained, brokers_in, _every_point)
+    _indexes.clear()
+    of_lines = (selection, rows_of, in_range, explained, brokers_in, _every_point)
     for kept in (*of_lines, fates, undelivered, compared, store_groups):
         kept.clear()

@@ -178,9 +178,10 @@ def test_the_strip_of_a_scan_that_goes_on_gets_newer_lines(
     asked = list[str]()
     monkeypatch.setattr(time_range.st, "session_state", {})
     monkeypatch.setattr(lines, "making", lambda run: asked.append(run.name))
-    for seconds, made in ((1, 0), (locate.FRESH + 1, 1), (locate.FRESH + 2, 2)):
+    renewed = time_range.RENEWED
+    for seconds, made in ((1, 0), (locate.FRESH + 1, 0), (renewed + 1, 1), (renewed + 2, 2)):
         assert time_range.index_of(indexed(seconds), reader(), make=True) == "index" and len(asked) == made
-    assert time_range.index_of(indexed(locate.FRESH + 3), reader(), make=False) == "index" and len(asked) == 2
+    assert time_range.index_of(indexed(renewed + 3), reader(), make=False) == "index" and len(asked) == 2
 
 
 def test_a_strip_of_minutes_is_enough_of_much_that_goes_on(

@@ -33,6 +33,7 @@ from pages.parts.widgets import Brush, chart, page_link, said
 
 LEAST_BARS = 10  # of a strip
 MOST_LIVE = 256 << 20  # bytes of text
+RENEWED = 40.0  # seconds after which a strip of a scan that goes on gets other lines
 
 if TYPE_CHECKING:  # Spark may not be installed
     from idcore.spark.background import Locating
@@ -148,7 +149,7 @@ def index_of(run: Run, shown: View, *, make: bool) -> Index | None:
     Where it cannot be made there are the tables by minute.
     """
     index, key = cache.lines(run), f"range-index-{run.name}"
-    is_old = jobs.lines_are_old(run)
+    is_old = jobs.lines_are_old(run) and (run.state != "running" or run.lines_behind > RENEWED)
     if not make or (index is not None and not is_old):
         return index
     if key not in st.session_state or is_old:
