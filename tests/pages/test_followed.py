@@ -9,6 +9,7 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -30,6 +31,7 @@ from tests.test_announcements import shared
 
 Open = Callable[..., AppTest]
 Found = Callable[..., None]
+INDEX: Any = "an index"
 
 
 @pytest.fixture
@@ -152,7 +154,7 @@ def indexed(found: Found, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ca
     run = Run(tmp_path / "runs" / RUN)
     (run.path / "occurrences").mkdir()
     index, known = run.path / "occurrences" / "index.json", (run.path / "summary.json").stat().st_mtime
-    monkeypatch.setattr(Index, "open", lambda folder: "index")
+    monkeypatch.setattr(Index, "open", lambda folder: INDEX)
     monkeypatch.setattr(jobs, "ready", lambda: True)
 
     def behind(seconds: float) -> Run:
@@ -164,12 +166,12 @@ def indexed(found: Found, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ca
 
 
 def test_an_index_that_is_long_behind_draws_no_chart(indexed: Callable[[float], Run]) -> None:
-    for seconds, known in ((0, "index"), (cache.BEHIND, "index"), (cache.BEHIND + 1, None)):
-        assert cache.lines(indexed(seconds)) == known and cache.known_lines(indexed(seconds)) == "index"
+    for seconds, known in ((0, INDEX), (cache.BEHIND, INDEX), (cache.BEHIND + 1, None)):
+        assert cache.lines(indexed(seconds)) == known and cache.known_lines(indexed(seconds)) == INDEX
     run = indexed(1)
     run.set_state("done")
     assert cache.lines(run) is None, "it lacks what came last"
-    assert cache.lines(indexed(0)) == "index"
+    assert cache.lines(indexed(0)) == INDEX
 
 
 def test_the_strip_of_a_scan_that_goes_on_gets_newer_lines(
@@ -180,8 +182,8 @@ def test_the_strip_of_a_scan_that_goes_on_gets_newer_lines(
     monkeypatch.setattr(lines, "making", lambda run: asked.append(run.name))
     renewed = time_range.RENEWED
     for seconds, made in ((1, 0), (locate.FRESH + 1, 0), (renewed + 1, 1), (renewed + 2, 2)):
-        assert time_range.index_of(indexed(seconds), reader(), make=True) == "index" and len(asked) == made
-    assert time_range.index_of(indexed(renewed + 3), reader(), make=False) == "index" and len(asked) == 2
+        assert time_range.index_of(indexed(seconds), reader(), make=True) == INDEX and len(asked) == made
+    assert time_range.index_of(indexed(renewed + 3), reader(), make=False) == INDEX and len(asked) == 2
 
 
 def test_a_strip_of_minutes_is_enough_of_much_that_goes_on(
