@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import json
+import tracemalloc
 import zipfile
 from bisect import bisect_left
 from collections import Counter
@@ -142,6 +144,22 @@ def test_lines_of_packed_files_are_those_of_the_plain_one(name: str, tmp_path: P
     one, own = (every(index)[20] for index in (packed, expected))
     if name not in ARCHIVES:  # there the lines are of two files
         assert packed.around(one, 3) == expected.around(own, 3)
+
+
+def test_what_is_unpacked_of_a_large_text_is_held_up_to_16_mib(tmp_path: Path) -> None:
+    """The next index of a followed scan has other blocks; those of the last one stayed in memory, up to 256 MB."""
+    line = f"msgId={uniq(0x0A000102, 7, JAVA, NOON, 1)} {4_000 * chr(32)}\n".encode()
+    log = tmp_path / "a.log.gz"
+    log.write_bytes(gzip.compress(line * 7_000, 1))  # 28 MB, read in windows of 1 MiB
+    index = index_of(str(log), tmp_path)
+    assert max(block.size for source in index.sources.values() for block in source.blocks) <= parts.BLOCK
+    tracemalloc.start()
+    try:
+        for row in range(0, 7_000, 10):
+            assert [one.line for one in index.page(np.array([row]))] == [row + 1]
+        assert tracemalloc.get_traced_memory()[0] < 17 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_pieces_number_their_lines_as_the_whole_does(tmp_path: Path) -> None:

@@ -70,27 +70,28 @@ class _Kept:
 
     path: Path
     blocks: list[tuple[int, int, int, int, int]] = field(default_factory=list)
-    held: list[bytes] = field(default_factory=list)
-    size: int = 0
+    held: bytearray = field(default_factory=bytearray)
     start: int = 0
     at: int = 0
     text: int = 0
 
     def hear(self, text: bytes) -> None:
-        self.held.append(text)
-        self.size += len(text)
-        if self.size >= BLOCK:
-            self.write()
+        self.held += text
+        while len(self.held) >= BLOCK:
+            self._write(BLOCK)
 
     def write(self) -> None:
-        if self.size:
-            packed = codec().compress(b"".join(self.held), asbytes=True)
-            with self.path.open("ab") as file:
-                file.write(packed)
-            self.blocks.append((self.text, self.start, self.size, self.at, len(packed)))
-            self.at += len(packed)
-            self.start += self.size
-        self.held, self.size = [], 0
+        if self.held:
+            self._write(len(self.held))
+
+    def _write(self, size: int) -> None:
+        packed = codec().compress(bytes(self.held[:size]), asbytes=True)
+        with self.path.open("ab") as file:
+            file.write(packed)
+        self.blocks.append((self.text, self.start, size, self.at, len(packed)))
+        self.at += len(packed)
+        self.start += size
+        del self.held[:size]
 
     def begin(self, text: int, start: int) -> None:
         self.write()

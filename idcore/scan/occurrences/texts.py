@@ -14,7 +14,7 @@ import pyarrow as pa
 from idcore.base.errors import coded, refuse
 from idcore.base.open_folders import Roots, opener
 
-_MOST_UNPACKED = 256  # blocks held: 64 MiB
+_MOST_UNPACKED = 64  # blocks held: 16 MiB, which the next index of a followed scan does not use any more
 
 
 class Block(NamedTuple):
