@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.BackMsg_pb2 import BackendOperationRequest
 from streamlit.runtime import backend_operation_handler as handler
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_storage import MediaFileStorageError
@@ -95,19 +95,21 @@ def test_a_download_that_fails_gives_its_place_back() -> None:
 
 
 def test_the_server_makes_them_in_turn_and_none_for_a_browser_that_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, answers, there = list[str](), list[ForwardMsg](), {"s"}
+    made, refused, there = list[str](), list[str](), {"s"}
 
     async def make(self: Any, asked: Any) -> None:
-        made.append(asked.request_id)
+        (made if asked.HasField("deferred_file") else refused).append(asked.request_id)
         await asyncio.sleep(0)
 
     monkeypatch.setattr(AppSession, "_handle_backend_operation_request", make)
-    tab: Any = SimpleNamespace(id="s", _enqueue_forward_msg=answers.append)
+    tab: Any = SimpleNamespace(id="s")
     monkeypatch.setattr(streamlit_private, "connected", lambda name: tab if name in there else None)
     streamlit_private.make_downloads_in_turn(lambda name: f"whose {name}")
 
     async def story() -> None:
-        asked = [SimpleNamespace(request_id=str(number)) for number in range(MOST_ASKED + 3)]
+        asked = [BackendOperationRequest(request_id=str(number)) for number in range(MOST_ASKED + 3)]
+        for each in asked:
+            each.deferred_file.file_id = "0" * 32
         asking: Any = AppSession._handle_backend_operation_request
         tasks = [asyncio.create_task(asking(tab, each)) for each in asked]
         await settled()
@@ -115,8 +117,7 @@ def test_the_server_makes_them_in_turn_and_none_for_a_browser_that_has_gone(monk
         await asyncio.gather(*tasks)
 
     run(story)
-    refused = [each.backend_operation_response for each in answers]
-    assert [each.request_id for each in refused] == ["16", "17", "18"] and all(each.error_msg for each in refused)
+    assert refused == ["16", "17", "18"], "asked for nothing any more, which has its answer at once"
     assert 0 < len(made) < MOST_ASKED, "those that waited when it went are nobody's"
 
 

@@ -7,10 +7,11 @@ says, and no more. `tests/pages/test_streamlit_private.py` names what a new vers
 from __future__ import annotations
 
 import re
+from asyncio import get_running_loop
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from importlib import import_module
-from logging import LogRecord
+from logging import LogRecord, getLogger
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
@@ -57,18 +58,9 @@ NAMES: Mapping[str, tuple[str, str]] = {
         "now and then a page stands half drawn until the next click",
     ),
     "streamlit.runtime.app_session.AppSession._scriptrunner": ("what draws now", "as for the name before"),
-    "streamlit.runtime.app_session.AppSession._call_soon_on_event_loop": ("behind what is drawn", "the same"),
     "streamlit.runtime.app_session.AppSession._handle_backend_operation_request": (
         "downloads that are made when they are asked for wait for their turns",
         "one person keeps all threads that make them, and what else the server does there waits",
-    ),
-    "streamlit.runtime.app_session.AppSession._enqueue_forward_msg": (
-        "who has asked for too many downloads hears it",
-        "as for the name before",
-    ),
-    "streamlit.runtime.backend_operation_handler._LOGGER": (
-        "the log has a line of a download that was refused, or is not there",
-        "it has a stack of each, as many as a browser asks for",
     ),
     "streamlit.runtime.memory_uploaded_file_manager.MemoryUploadedFileManager.file_storage": (
         "uploads in memory are counted for the limits, and deleted when a scan has its copy",
@@ -93,10 +85,6 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "streamlit.web.server.starlette.starlette_auth_routes._create_oauth_client": (
         "what a provider of log-ins answers has a limit, and leads browsers to addresses of the web alone",
         "it fills the memory, or leads a browser anywhere after a log-out",
-    ),
-    "streamlit.runtime.caching.cache_data_api._LOGGER": (
-        "the log does not say of each cache that it was made before the server was",
-        "a line for each cache above the address of the console",
     ),
     "streamlit.proto.BackMsg_pb2.BackMsg": (
         "messages that no page of the console sends are dropped",
@@ -129,8 +117,8 @@ def find(name: str) -> Any:
 
 def quiet_caches() -> None:
     """The pages are imported before the server is there: that a cache is in memory then, as always, is no news."""
-    if (log := find("cache_data_api._LOGGER")) is not None:
-        log.addFilter(lambda record: not str(record.msg).startswith("No runtime found"))
+    log = getLogger("streamlit.runtime.caching.cache_data_api")
+    log.addFilter(lambda record: not str(record.msg).startswith("No runtime found"))
 
 
 def runtime() -> Any:
@@ -171,19 +159,15 @@ def draw_pages_whole() -> None:
     """From now on a turn of a fragment ends no page: what a page has drawn reaches its browser first (ADR 89)."""
     from streamlit.runtime.app_session import AppSession
 
-    if hasattr(AppSession, "_call_soon_on_event_loop"):
-        _replace(AppSession, "_create_scriptrunner", _begin_after_page)
+    _replace(AppSession, "_create_scriptrunner", _begin_after_page)
 
 
 def make_downloads_in_turn(whose: Callable[[str], str]) -> None:
     """From now on nobody keeps all threads that make downloads. `whose` gives the person of the ID of a session."""
     from streamlit.runtime.app_session import AppSession
 
-    make, answer = "_handle_backend_operation_request", "_enqueue_forward_msg"
-    if hasattr(AppSession, make) and hasattr(AppSession, answer):
-        _replace(AppSession, make, partial(_make_in_turn, DownloadTurns(), whose))
-    if (log := find("backend_operation_handler._LOGGER")) is not None:
-        log.addFilter(_without_stack)
+    _replace(AppSession, "_handle_backend_operation_request", partial(_make_in_turn, DownloadTurns(), whose))
+    getLogger("streamlit.runtime.backend_operation_handler").addFilter(_without_stack)
 
 
 async def _make_in_turn(
@@ -194,10 +178,8 @@ async def _make_in_turn(
             await make(session, asked)
 
     if not await turns.wait(whose(session.id), made):
-        answer = find("ForwardMsg")()
-        answer.backend_operation_response.request_id = asked.request_id
-        answer.backend_operation_response.error_msg = "Too many downloads wait"
-        session._enqueue_forward_msg(answer)
+        asked.ClearField("deferred_file")
+        await make(session, asked)  # says that it was asked for nothing
 
 
 def _without_stack(record: LogRecord) -> bool:
@@ -271,7 +253,7 @@ def _begin_after_page(begin: Callable[..., None], session: AppSession, wanted: A
     if wanted.fragment_id is None or getattr(session, "_scriptrunner", None) is None:
         begin(session, wanted)
     else:
-        session._call_soon_on_event_loop(lambda: _begin_fragment(begin, session, wanted))
+        get_running_loop().call_soon(_begin_fragment, begin, session, wanted)
 
 
 def _begin_fragment(begin: Callable[..., None], session: AppSession, wanted: Any) -> None:
