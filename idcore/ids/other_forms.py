@@ -1,4 +1,4 @@
-"""IDs that a text has in another form: with letters for digits that look alike, in groups, full-width, in Base64.
+"""IDs that a text has in another form: letters for digits that look alike, groups, full width, Base64, dumped bytes.
 
 Offers them, and never decides.
 """
@@ -10,6 +10,7 @@ import unicodedata
 from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from idcore.base.layout import ID_DIGITS
@@ -17,7 +18,7 @@ from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids.find import find
 from idcore.ids.identify import identify, judge
 
-Form = Literal["letters", "groups", "wide", "base64"]
+Form = Literal["letters", "groups", "wide", "base64", "dump"]
 
 _DIGITS_OF = str.maketrans("OoIl", "0011")
 _RUN = lazy_pattern(r"[0-9A-Za-z]+")
@@ -26,6 +27,16 @@ _GROUPS = lazy_pattern(
     rf"(?<![0-9A-Za-z]){_PART}(?P<between>[ \t\u00a0:_.,-]|\r?\n){_PART}(?:(?P=between){_PART})*(?![0-9A-Za-z])"
 )
 _BASE64 = lazy_pattern(r"(?<![0-9A-Za-z+/_-])[0-9A-Za-z+/_-]{22,76}={0,2}(?![0-9A-Za-z+/=_-])")
+# As xxd, hexdump, od, tcpdump and Netty print bytes: an offset, groups of digits, mostly the characters behind them.
+_ROW = lazy_pattern(
+    r"(?m)^[ \t|]*(?:0x)?(?P<offset>[0-9A-Fa-f]{4,16})[:|]?[ \t]{1,3}"
+    r"(?P<digits>(?:[0-9A-Fa-f]{2}){1,8}(?: {1,2}(?:[0-9A-Fa-f]{2}){1,8}){0,31})(?![0-9A-Za-z])"
+)
+_PAIRS = lazy_pattern(r"[0-9A-Fa-f]{2}")
+_DUMPED = lazy_pattern(
+    r"(?<![0-9A-Za-z])(?:0[xX])?((?:[0-9A-Fa-f]{2}){16,5000}(?:\r?\n(?:[0-9A-Fa-f]{2}){1,5000}){0,999})(?![0-9A-Za-z])"
+)
+_ROW_BYTES = 16  # of most dumps
 MOST = 5
 LOOKED_AT = 10_000  # characters of a text in which an ID of another form is looked for
 
@@ -49,7 +60,7 @@ def other_forms(text: str) -> list[OtherForm]:
     'AC110001473C7D4991AD336AEA5703E0'
     """
     by_text: dict[str, OtherForm] = {}
-    for one in (*_letters(text), *_wide(text), *_groups(text), *_base64(text)):
+    for one in (*_letters(text), *_wide(text), *_groups(text), *_base64(text), *_dump(text)):
         by_text.setdefault(one.text, one)
     return list(by_text.values())[:MOST]
 
@@ -89,6 +100,25 @@ def _base64(text: str) -> Iterator[OtherForm]:
         digits = raw.decode("ascii", "replace") if len(raw) in ID_DIGITS else raw.hex()
         if digits.isascii() and _is_one(digits):
             yield OtherForm(digits.upper(), match[0], "base64")
+
+
+def _dump(text: str) -> Iterator[OtherForm]:
+    """As characters among dumped bytes: in rows with their offsets, or as digits alone."""
+    rows = _rows(text)
+    words = bytes(byte for pair in zip(rows[1::2], rows[::2], strict=False) for byte in pair)  # numbers of 16 bits
+    for raw in (rows, words, *(bytes.fromhex(digits) for digits in _DUMPED.findall(text))):
+        for token in find(raw.decode("latin-1")):
+            if _is_one(token.text):
+                yield OtherForm(token.text, token.text, "dump")
+
+
+def _rows(text: str) -> bytes:
+    """The bytes of the rows of a dump, of each as many as there are before the next one's offset."""
+    rows = [(int(match["offset"], 16), _PAIRS.findall(match["digits"])) for match in _ROW.finditer(text)]
+    steps = [after - at for (at, _), (after, _) in pairwise(rows)]
+    usual = next((step for step in steps if step > 0), _ROW_BYTES)
+    sizes = [step if step > 0 else usual for step in [*steps, usual]]  # a dump may end, and another begin
+    return bytes.fromhex("".join("".join(pairs[:size]) for (_, pairs), size in zip(rows, sizes, strict=False)))
 
 
 def _is_one(digits: str) -> bool:

@@ -72,6 +72,39 @@ def test_an_id_in_another_form_is_offered(text: str, form: str) -> None:
     assert one.text in (ID, OFFSET) and one.form == form
 
 
+def dumped(raw: bytes, row: str, size: int = 1, swapped: bool = False) -> str:
+    """Bytes as a tool prints them: 16 in a row, in groups of so many, with offset and characters where `row` says."""
+    lines = []
+    for at in range(0, len(raw), 16):
+        part = raw[at : at + 16]
+        groups = [part[place : place + size] for place in range(0, len(part), size)]
+        digits = " ".join((group[::-1] if swapped else group).hex() for group in groups)
+        shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        lines.append(row.format(at=at, digits=digits.ljust(16 * 2 + 16 // size - 1), shown=shown))
+    return "\n".join(lines) + "\n"
+
+
+DUMPS = {
+    "xxd": ("{at:08x}: {digits}  {shown}", 2, False),
+    "hexdump -C": ("{at:08x}  {digits}  |{shown}|", 1, False),
+    "hexdump": ("{at:07x} {digits}", 2, True),
+    "od": ("{at:07o} {digits}  >{shown}<", 1, False),
+    "tcpdump": ("\t0x{at:04x}:  {digits}  {shown}", 2, False),
+    "Netty": ("|{at:08x}| {digits} |{shown:16}|", 1, False),
+    "xxd -p": ("{digits}", 16, False),
+}
+
+
+@pytest.mark.parametrize("tool", DUMPS)
+@pytest.mark.parametrize("before", range(0, 19, 3))
+def test_an_id_among_dumped_bytes_is_offered(tool: str, before: int) -> None:
+    raw = b"\0" * before + b"UNIQ_KEY\x01" + ID.encode() + b"\x02WAIT\x01true\x02"
+    (one,) = other_forms("packet 1\n" + dumped(raw, *DUMPS[tool]))
+    assert (one.text, one.form) == (ID, "dump")
+    two = f"09:59:58 first\n{dumped(b'none' * 9, *DUMPS[tool])}09:59:59 second\n{dumped(raw, *DUMPS[tool])}"
+    assert [one.text for one in other_forms(two)] == [ID], "its offsets begin again"
+
+
 def test_random_bytes_are_offered_in_no_form() -> None:
     chance = random.Random(8)
     for _ in range(2_000):
@@ -80,6 +113,8 @@ def test_random_bytes_are_offered_in_no_form() -> None:
         for text in (raw.hex(" "), base64.b64encode(raw).decode(), digest, str(uuid.UUID(bytes=raw, version=4))):
             assert not other_forms(text), text
         assert not other_forms("\n".join((raw.hex()[:20], raw.hex()[20:]))), "two lines of hex digits are no ID"
+    for tool in DUMPS:
+        assert not other_forms(dumped(chance.randbytes(4_000), *DUMPS[tool])), tool
 
 
 def test_every_field_of_a_line_is_read() -> None:

@@ -560,6 +560,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "mended.groups": "Decode {id}: without what separates its digits",
     "mended.wide": "Decode {id}: its digits and letters are full-width here",
     "mended.base64": "Decode {id}: it is in Base64 here",
+    "mended.dump": "Decode {id}: it is among the dumped bytes here",
     "one.process": "process **{pid}** on **{host}**",
     "one.sent": "Sent on **{at}**{mark} by {who}.",
     "one.time_to_come": "That is after now: the clock of its producer was wrong, or it is no ID.",

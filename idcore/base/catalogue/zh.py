@@ -546,6 +546,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "mended.groups": "解码 {id}：去掉数字之间的分隔符",
     "mended.wide": "解码 {id}：这里用的是全角字符",
     "mended.base64": "解码 {id}：这里是 Base64 编码",
+    "mended.dump": "解码 {id}：它在这里的字节转储中",
     "one.process": "主机 **{host}** 上的进程 **{pid}**",
     "one.sent": "由{who} 发送，时间为 **{at}**{mark}。",
     "one.time_to_come": "这一时间晚于现在：生产者的时钟有误，或者这不是 ID。",
