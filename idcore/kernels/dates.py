@@ -19,7 +19,7 @@ from .signs import is_digit, is_letter, is_quote_or_space, is_space, is_word
 from .vector import bo_mask_64, load_8, load_64, separator_mask_64, trailing_zeros
 
 U = np.uint64
-HINT_LINE = 1 << 16  # a longer line dates nothing
+HINT_LINE = 1 << 16  # a longer line is dated by what it opens with, and by times of its messages
 TS, ME, MP, IS, CH, ND = (ord(pair[0]) << 8 | ord(pair[1]) for pair in ("ts", "me", "mp", "is", "ch", "nd"))
 # What is behind the hour of a Chinese, Japanese or Korean time, in UTF-8, and the least first byte of these letters.
 SHI, JI, DIAN, SI, COLON = (int.from_bytes(sign.encode(), "big") for sign in "时時点시：")

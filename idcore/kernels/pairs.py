@@ -353,6 +353,9 @@ def settled_or_open(text, origin, row, line, found, dating, ids):
     for i in range(min(last - first, LINE_IDS)):
         ids[TIME, i] = np.int64(values[first + i] >> COUNTER_SHIFT & U(0xFFFFFFFF))
     known = ids[TIME, : min(last - first, LINE_IDS)]
+    if end - begin > HINT_LINE:  # a line is dated by what it opens with, and each of its messages by its own time
+        is_open = last - first > 1 and may_have_time(p, q, known) and has_messages(found, first, last)
+        return line, no_day, is_open
     if line.moment < 0:
         if not may_have_time(p, q, known):
             return line, no_day, may_have_record(text, origin, begin, end, dating.near[TIMES])
@@ -456,7 +459,7 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
         if settled:
             line = settled_line(dating.others[at_row], dating)
             names_day = dating.others[at_row, OTHER_NAMES_DAY]
-        elif months and end - begin <= HINT_LINE and begin >= origin:
+        elif months and begin >= origin:
             p, q = text + U(begin - origin), text + U(end - origin)
             line = date_line(p, q, lines[row, HAS_BO], calendar, dating.seen)
             if line.born < 0:
@@ -508,12 +511,16 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
             dated += 1
         if dated == 0 or dated > LINE_IDS or offsets == 0 or offsets > LINE_IDS:
             continue
+        largest, slot_of_largest = values[ids[OWN, 0]], slots[ids[OWN, 0]]
         for at in range(offsets):
             one = min(at, dated - 1)
             own = ids[OWN, one]
             again = at >= dated
-            for other in range(one):
-                before = ids[OWN, other]
-                again |= values[before] == values[own] and slots[before] == slots[own]
+            if slots[own] == slot_of_largest and values[own] > largest:  # as in nearly all lines
+                largest = values[own]
+            else:
+                for other in range(one):
+                    before = ids[OWN, other]
+                    again |= values[before] == values[own] and slots[before] == slots[own]
             pair(own, ids[OFFSET, at], ids[TIME, one], again, behind, found, pairing)
     found.state[STATE_LINES] = 0

@@ -13,7 +13,7 @@ import numpy as np
 
 from idcore.base.errors import CoreError, coded, refuse
 from idcore.ids import broken_lines, records
-from idcore.ids.line_moments import NamedDay, StoredTime, born_marks, elapsed_of, line_time, named_day
+from idcore.ids.line_moments import LONGEST, NamedDay, StoredTime, born_marks, elapsed_of, line_time, named_day
 from idcore.ids.line_time import latest_year, stored_day
 from idcore.ids.pasted_logs import HEAD, begins_in
 from idcore.ids.records_in_line import ID, hints_in
@@ -218,7 +218,7 @@ class Scanner:
             if windows.at + windows.origin - state[find.LINE_START] > find.LONGEST_LINE:
                 break
             seen = windows.at + windows.origin - int(state[find.LINE_START])
-            back = seen if seen <= dates.HINT_LINE and windows.at >= seen else 0
+            back = seen if seen < WINDOW and windows.at >= seen else 0
             windows.at -= back  # the start of the line stays in sight
             limit = windows.slide()
             windows.at += back
@@ -539,6 +539,8 @@ def _hint_of(line: str, near: _LinesAround, begin: int, end: int) -> records.Hin
 
 
 def _hint_around(line: str, near: _LinesAround, begin: int, end: int) -> records.Hint | None:
+    if len(line) > LONGEST:
+        return None
     day, elapsed = named_day(line), elapsed_of(line)
     front, back, sizes = near.of(begin, end)
     is_cell = not records.is_field(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -26,6 +27,7 @@ from tests.ids.real_clients import at, received_line, rows, sent_line
 from tests.ids.test_line_moments import INSTANT, STYLES
 from tests.scan.comparing import Row
 from tests.scan.logs import AT as LAST
+from tests.scan.logs import JAVA, offset, uniq
 from tests.scan.logs_of_dates import of_wrong_clocks, over_month_ends
 from tests.scan.logs_of_lists import lists
 from tests.scan.logs_of_records import records
@@ -244,3 +246,65 @@ def test_a_line_of_any_style_has_one_time_in_decode_and_scan(style: str, on_disk
         if source == "given" or kind == INSTANT:
             assert {row["sent_at"] for row in found} == {"2025-02-11T20:57:47.471+08:00"}, zone
         assert {row["month_source"] for row in found} <= {"line", "process"}
+
+
+def batch(ids: int, digits: int, between: str) -> str:
+    """A batch of so many messages as its producer prints it, from a summer long ago."""
+    began = (datetime(2025, 8, 14, 9, 30) - datetime(2025, 8, 1)) // timedelta(milliseconds=1)
+    own = between.join(uniq(0xC0A8010A, 8080, JAVA, began + n // 4, n) for n in range(ids))
+    places = between.join(offset(0xC0A80115, 10911, 10**digits + 300 * n) for n in range(ids))
+    queue = "messageQueue=MessageQueue [topic=Paid, brokerName=broker-a, queueId=3], queueOffset=7"
+    sent = f"SendResult [sendStatus=SEND_OK, msgId={own}, offsetMsgId={places}, {queue}]"
+    return f"2025-08-14 09:30:01.003 INFO [main] {sent}"
+
+
+def answer(ids: int, more: str = "") -> str:
+    """What a dashboard answers about so many messages, on one line."""
+    month, began = datetime(2025, 8, 1, tzinfo=UTC), datetime(2025, 8, 14, 9, 30, tzinfo=UTC)
+    rows = []
+    for n in range(ids):
+        made_ms = to_ms(began) + 137 * n
+        digits = uniq(0xC0A8010A, 8080, JAVA, made_ms - to_ms(month), n)
+        rows.append({"msgId": digits, "bornTimestamp": made_ms, "storeTimestamp": made_ms + 2, "queueOffset": n})
+        rows[-1] |= {
+            "offsetMsgId": offset(0xC0A80115, 10911, 300 * n),
+            "body": more,
+            "properties": {"UNIQ_KEY": digits},
+        }
+    return json.dumps({"status": 0, "data": rows})
+
+
+LONG_LINES = {
+    "as many as were dated": batch(64, 6, ","),
+    "one more": batch(65, 6, ","),
+    "a large batch": batch(600, 9, ","),
+    "a batch of more than 64 KiB": batch(1_100, 9, ", "),
+    "an answer": answer(40),
+    "an answer of more than 64 KiB": answer(300),
+    "an answer of messages with bodies": answer(90, "x" * 9_000),
+    "a long line with one ID": f"2025-08-14 09:30:01 got {'x' * 70_000} {made(14, 9, 1)}",
+    "a long line without a time": f"got {'x' * 70_000} {made(14, 9, 1)}",
+    "a long list": ",".join(made(14, 9, n) for n in range(5_000)),
+}
+
+
+@pytest.mark.parametrize("name", LONG_LINES)
+def test_a_long_line_or_one_of_many_ids_is_dated_in_decode_and_scan(name: str, on_disk: Callable[..., str]) -> None:
+    for before, behind in (("", ""), ("none here\n" * 90_000, ""), ("", "\nnone here" * 20)):
+        text = f"{before}{LONG_LINES[name]}{behind}\n"
+        clock = Clock(AT, parse_zone("+00:00"), "given")
+        found = by_decode(decoded(text, clock))
+        assert found == by_scan(on_disk(text.encode()), clock)
+        ((_, ends),) = found["uniq"].values()
+        is_dated = "without" not in name and "list" not in name
+        assert ends is not None and datetime.fromtimestamp(ends[0] / 1_000, UTC).year == (2025 if is_dated else 2026)
+
+
+@pytest.mark.parametrize("size", [1_000, 30_000, 200_000])
+def test_a_long_line_is_dated_also_where_splits_cut_it(size: int, on_disk: Callable[..., str]) -> None:
+    path = on_disk("\n".join([batch(600, 9, ","), answer(300), batch(70, 6, ",")]).encode())
+    months = month_rows(AT, UTC, "given")
+    whole, cut = scan_local([path], months), scan_local([path], months, split_size=size)
+    for name in ("processes", "brokers", "growth", "activity"):
+        assert cut[name].equals(whole[name]), name
+    assert whole["growth"].num_rows and whole["processes"]["month"].to_pylist() == ["2025-08"]

@@ -313,7 +313,7 @@ def test_growth_pairs_the_ids_of_a_line() -> None:
         (3, 900, 950),
     ]
     many = " ".join([one] * 65)
-    assert twin.tables({"a": f"{many} {near}".encode()}, UTC, AT)["growth"] == []
+    assert len(twin.tables({"a": f"{many} {near}".encode()}, UTC, AT)["growth"]) == 1
     assert twin.tables({"a": f"{one}{' ' * (1 << 20)}{near}".encode()}, UTC, AT)["growth"] == []
 
 

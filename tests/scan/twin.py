@@ -355,7 +355,7 @@ def tables(
         count_moments(lines, zone, moments)
         for text, own in lines:
             line = pairs_of(text, own)
-            short = len(own) <= 128 and len(text) <= dates.LINE
+            short = len(text) <= MIB
             for (one, said), place in line:
                 vote = dates.vote(said, one, zone, at) if short and isinstance(one, Uniq) else None
                 dated.append((one, place, vote, said if short else b""))
@@ -460,7 +460,7 @@ def ahead_by_line(one: Client, line: bytes, zone: tzinfo) -> tuple[int | None, i
 
 def count_moments(lines: list[Line], zone: tzinfo, moments: Moments) -> None:
     for text, own in lines:
-        if len(own) <= 128 and len(text) <= dates.LINE:
+        if len(text) <= MIB:
             for one, said in own:
                 if isinstance(one, Client):
                     when, kind, ahead = ahead_by_line(one, said, zone)
@@ -600,7 +600,7 @@ def month_back(sent: datetime, zone: tzinfo, until: int) -> datetime:
 
 def count_votes(lines: list[Line], zone: tzinfo, at: datetime, votes: Votes) -> None:
     for text, own in lines:
-        if len(own) <= 128 and len(text) <= dates.LINE:
+        if len(text) <= MIB:
             for one, said in own:
                 vote = dates.vote(said, one, zone, at) if isinstance(one, Uniq) else None
                 if isinstance(one, Uniq) and vote is not None:
@@ -857,7 +857,7 @@ def pairs_of(
     """The i-th offset id of a line behind the i-th uniq or client id, then behind the last."""
     times = [(one, said) for one, said in own if isinstance(one, Uniq | Client)]
     offsets = [one for one, _ in own if isinstance(one, Offset)]
-    if len(text) > MIB or not 1 <= len(times) <= 64 or not 1 <= len(offsets) <= 64:
+    if len(text) > MIB or not times or not offsets:
         return []
     return [(times[min(i, len(times) - 1)], place) for i, place in enumerate(offsets)]
 
