@@ -353,14 +353,14 @@ def settled_or_open(text, origin, row, line, found, dating, ids):
     for i in range(min(last - first, LINE_IDS)):
         ids[TIME, i] = np.int64(values[first + i] >> COUNTER_SHIFT & U(0xFFFFFFFF))
     known = ids[TIME, : min(last - first, LINE_IDS)]
-    if end - begin > HINT_LINE:  # a line is dated by what it opens with, and each of its messages by its own time
-        is_open = last - first > 1 and may_have_time(p, q, known) and has_messages(found, first, last)
-        return line, no_day, is_open
+    is_long = end - begin > HINT_LINE  # dated by what it opens with, and by the times of its messages
     if line.moment < 0:
         if not may_have_time(p, q, known):
-            return line, no_day, may_have_record(text, origin, begin, end, dating.near[TIMES])
+            return line, no_day, not is_long and may_have_record(text, origin, begin, end, dating.near[TIMES])
         if last - first > 1 and has_messages(found, first, last):
             return line, no_day, True
+        if is_long:
+            return line, no_day, False
         stamped, names_day = stamped_line(p, q, line, known, dating)
         if names_day == 0:
             return stamped, no_day, stamped.moment < 0
@@ -377,7 +377,7 @@ def settled_or_open(text, origin, row, line, found, dating, ids):
         is_list = may_be_list(text, origin, found, first, last)
         is_open |= next_moment(behind, q) != U(0) or (is_list and may_have_time(behind, q, known))
         return line, no_day, is_open
-    if is_proved_first:  # as in most lines: not looked at again
+    if is_proved_first or is_long:  # as in most lines: not looked at again
         return line, no_day, False
     line, is_open = proved_line(p, behind, q, line, is_open, known, dating)
     return line, no_day, is_open
