@@ -29,7 +29,7 @@ from idcore.ids.records import Hint, Records
 from idcore.ids.records_in_line import hint_at, hints_in
 from idcore.ids.tokens import Token
 
-# A line up to this long is read as a whole, so that a hint behind an id counts too. A longer one is read in windows.
+# A line up to this long is read as a whole, and dates its ids. A longer one is read in windows.
 LONGEST_WHOLE_LINE = 1 << 20
 _WINDOW = 1 << 18
 # Digits of a run that can still be a candidate: the most of an id, and the four of an escape in front.
@@ -318,7 +318,7 @@ def _is_of_mqtt(line: str) -> bool:
 
 
 class _Windows:
-    """One very long line, taken in windows. A hint counts for the ids of its own window and of the one after it."""
+    """One very long line, taken in windows. It dates nothing: what belongs together may be in two of them."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -326,8 +326,6 @@ class _Windows:
         self._kept_from = 0  # column, from 0, of the first character kept
         self._seen = 0  # columns below this one are done
         self._in_long_run = False
-        self._prefix: datetime | None = None
-        self._first = True
 
     def feed(self, piece: str) -> Iterator[Token]:
         if self._in_long_run:
@@ -341,9 +339,6 @@ class _Windows:
             piece = piece[end.start() :]
             self._in_long_run = False
         text = self._kept + piece
-        if self._first:
-            self._prefix = prefix_time(text)
-            self._first = False
         open_from = len(text.rstrip(hexdigits))  # a pattern would try it again from each digit of a long run
         yield from self._take(text, open_from)
         if len(text) - open_from > _LONGEST_RUN:
@@ -363,7 +358,7 @@ class _Windows:
         begin = self._seen - self._kept_from
         places = [place for place in _places(text[:stop]) if place[2] >= begin]
         if places:
-            yield from _tokens(text, places, self._number, self._kept_from, self._prefix, born_marks(text))
+            yield from _tokens(text, places, self._number, self._kept_from)
 
 
 def _places(text: str) -> list[tuple[int, int, int]]:

@@ -282,6 +282,8 @@ LONG_LINES = {
     "an answer": answer(40),
     "an answer of more than 64 KiB": answer(300),
     "an answer of messages with bodies": answer(90, "x" * 9_000),
+    "an answer of more than 1 MiB, without a date": answer(3_000, "x" * 100),
+    "a line of more than 1 MiB, without a date": f"2025-08-14 09:30:01 got {'x' * (1 << 20)} {made(14, 9, 1)}",
     "a long line with one ID": f"2025-08-14 09:30:01 got {'x' * 70_000} {made(14, 9, 1)}",
     "a long line without a time": f"got {'x' * 70_000} {made(14, 9, 1)}",
     "a long list": ",".join(made(14, 9, n) for n in range(5_000)),
