@@ -79,6 +79,7 @@ class BackgroundRun(Generic[Now]):
                 self.run.remove()
                 return None
             unwritten = self.run.end(state, error)
+            self.run.remove_rest()
         except OSError as problem:
             unwritten = problem
         return None if unwritten is None else error or coded(unwritten)

@@ -224,6 +224,11 @@ class Run:
         """Writes run.json again, with this process as the owner; facts not named stay."""
         self._write({"state": state, "error": error and error.coded(), **_owner(self.path.parent), **more})
 
+    def remove_rest(self) -> None:
+        """Of a run that was deleted meanwhile, by any console: what was written since, which no list has."""
+        if not (self.path / "run.json").exists():
+            shutil.rmtree(self.path, ignore_errors=True)
+
     def remove(self) -> None:
         """Deletes the folder for good; OSError where it cannot, or is not there.
 

@@ -179,8 +179,7 @@ class Locating:
             locate(run, roots)
         except Exception as error:  # noqa: BLE001  the page shows why there are no lines
             self.problem = run_damage.damage(run) or problem_of(error)
-        if not (run.path / "run.json").exists():  # deleted meanwhile: what was written since goes as well
-            shutil.rmtree(run.path, ignore_errors=True)
+        run.remove_rest()
         now = time.monotonic()
         self._rests_until = now + REST_RATIO * (now - self._began)
 

@@ -123,6 +123,11 @@ class LiveFolder:
     def __exit__(self, *_: object) -> None:
         self._lock.leave()
 
+    def check(self) -> None:
+        """CoreError where it was deleted: Spark would make it anew, and go on in a folder that no list has."""
+        if self._lock.is_lost:
+            raise CoreError("unwritable", {"path": str(self.path), "why": CoreError("ENOENT")})
+
     def write(self, tables: Tables, *, last: bool) -> None:
         """The tables that have changed, each in one rename; at last all of them, as a scan writes them."""
         for name, table in tables.items():

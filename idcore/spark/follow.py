@@ -197,6 +197,7 @@ class Follower:
     def _follow(self, sql: SparkSession, query: StreamingQuery, folder: LiveFolder, stop: threading.Event) -> None:
         shown, pause_until = (-1, ""), 0.0
         while not stop.wait(POLL_SECONDS):
+            folder.check()
             if self._kafka is not None:
                 self._kafka.watch(sql)
             if not query.isActive:

@@ -52,6 +52,11 @@ class FolderLock:
                 os.close(descriptor)
         return self._descriptor >= 0
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the folder was deleted, or moved: what is written there since is nobody's."""
+        return not self._is_still_there(self._descriptor)
+
     def _is_still_there(self, descriptor: int) -> bool:
         """Whether the name still leads to this file: its last holder may have taken it away just before."""
         try:

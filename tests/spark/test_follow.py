@@ -135,7 +135,8 @@ def test_a_refresh_is_followed_by_a_pause_as_long_as_it_worked(
     follower = follow.Follower([str(tmp_path)], tmp_path / "out", FollowOptions(ScanOptions()))
     monkeypatch.setattr(follower, "_refresh", refresh)
     follower._state = _AlwaysNew()  # type: ignore[assignment]
-    follower._follow(None, SimpleNamespace(isActive=True), None, SimpleNamespace(wait=wait))  # type: ignore[arg-type]
+    folder: Any = SimpleNamespace(check=bool)
+    follower._follow(None, SimpleNamespace(isActive=True), folder, SimpleNamespace(wait=wait))  # type: ignore[arg-type]
     gaps = {round(after - before - 2.0, 1) for before, after in pairwise(refreshed)}
     assert gaps <= {worked, round(worked + follow.POLL_SECONDS, 1)} and len(refreshed) > 10
 

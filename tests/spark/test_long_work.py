@@ -393,6 +393,24 @@ def test_who_has_lost_the_role_gets_nothing_of_what_came_since(
     assert "not followed any more" in caplog.text and "begun again" not in caplog.text
 
 
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("again", [False, True])
+def test_what_another_console_deletes_is_not_followed_any_more_and_stays_deleted(tmp_path: Path, again: bool) -> None:
+    """Spark made its folder anew, and at the end all tables were written once more, into a folder of no list."""
+    logs, runs = tmp_path / "logs", Runs(tmp_path / "runs")
+    logs.mkdir()
+    file, run = made(logs, 100), runs.create("an incident")
+    job = background.follow(run, [str(logs)], FollowOptions(OPTIONS))
+    until(lambda: (run.summary or {}).get("ids") == 200)
+    runs.delete(run.name)
+    if again:  # as Spark does with its next batch
+        (run.path / FOLLOWED / "checkpoint" / "offsets").mkdir(parents=True)
+    with Path(file).open("ab") as more:
+        more.write(ONE * 50)
+    assert job.wait(60).state == "failed" and job.ended
+    assert not run.path.exists() and not runs.damaged()
+
+
 def until(holds: Callable[[], bool], seconds: float = 120) -> None:
     """Waits for what another thread does."""
     end = time.monotonic() + seconds
