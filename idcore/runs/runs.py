@@ -224,6 +224,10 @@ class Run:
         """Writes run.json again, with this process as the owner; facts not named stay."""
         self._write({"state": state, "error": error and error.coded(), **_owner(self.path.parent), **more})
 
+    def begin(self, plan: Mapping[str, Any]) -> None:
+        """Work at it begins; CoreError where it has begun meanwhile, by another click or another console."""
+        self._write({"state": "running", "error": None, "plan": plan, **_owner(self.path.parent)}, begins=True)
+
     def remove_rest(self) -> None:
         """Of a run that was deleted meanwhile, by any console: what was written since, which no list has."""
         if not (self.path / "run.json").exists():
@@ -279,10 +283,12 @@ class Run:
             raise RunError("said", {"why": f"shared is one of {', '.join(SHARED)}"})
         self._write({"shared": with_whom})
 
-    def _write(self, facts: dict[str, Any], options: dict[str, Any] | None = None) -> None:
+    def _write(self, facts: dict[str, Any], options: dict[str, Any] | None = None, begins: bool = False) -> None:
         """Facts and options over those that are there. One writer at a time, or one would undo another's change."""
         with _alone(self.path):
             held = self.facts
+            if begins and held["state"] == "running" and has_owner(held, self.path.parent):
+                raise CoreError("scan_not_ended")
             held |= facts | {"options": held["options"] | (options or {})}
             text = json.dumps(held)
             try:

@@ -53,7 +53,7 @@ class Job(BackgroundRun[Progress]):
         self._thread = threading.Thread(
             target=self._work, args=(list(paths), options, names), name=f"job-{run.name}", daemon=True
         )
-        self.run.set_state("running", plan=self._plan(paths, options, names))
+        self.run.begin(self._plan(paths, options, names))
         audit.note("scan_begun", who, run=run.name, kind=self._kind, files=len(paths))
         self._thread.start()
 

@@ -411,6 +411,30 @@ def test_what_another_console_deletes_is_not_followed_any_more_and_stays_deleted
     assert not run.path.exists() and not runs.damaged()
 
 
+def test_two_consoles_that_begin_the_same_scan_again_begin_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both asked whether it had ended. The later one failed at the folder's lock, and wrote that over the work at it:
+    nobody could stop that any more."""
+    run, begun = Runs(tmp_path / "runs").create("both"), threading.Event()
+    monkeypatch.setattr(background, "scan", lambda *_: begun.wait(60) and {"bytes": 0, "ids": 0})
+    plan = background.Job._plan(object.__new__(background.Job), [made(tmp_path, 1)], OPTIONS, None)
+    run.set_state("failed", plan=plan)
+    first = list[background.Job]()
+    whole = background._options
+
+    def later(given: dict[str, object]) -> ScanOptions:
+        monkeypatch.setattr(background, "_options", whole)
+        first.append(background.again(run))  # another console is faster
+        return whole(given)
+
+    monkeypatch.setattr(background, "_options", later)
+    with pytest.raises(CoreError, match="only a scan that failed"):
+        background.again(run)
+    begun.set()
+    assert first[0].wait(60).state == "done" and run.state == "done"
+
+
 def until(holds: Callable[[], bool], seconds: float = 120) -> None:
     """Waits for what another thread does."""
     end = time.monotonic() + seconds
