@@ -33,6 +33,16 @@ def test_no_spreadsheet_runs_an_exported_cell(start: str) -> None:
     assert cell.startswith("'" + start)
 
 
+@pytest.mark.parametrize(
+    "blank", ["\v", "\f", "\x85", "\xa0", "\0", "\u2003", "\u200b", "\ufeff", " \v ", "\u2028", "\u3000"]
+)
+def test_nor_one_behind_what_a_spreadsheet_may_leave_out(blank: str) -> None:
+    assert export.guarded(f"{blank}=cmd|' /C calc'!A0")[0] == "'"
+    odd = blank.strip(" ")
+    assert [export.guarded(f"a{end}{odd}=1") for end in ";\t\n"] == [f"a{end}'{odd}=1" for end in ";\t\n"]
+    assert export.guarded(f"{blank}a = 1") == f"{blank}a = 1" and export.guarded(" - a") == " - a"
+
+
 def test_an_offset_of_a_zone_is_exported_as_it_is() -> None:
     zones = ["+08:00", "-03:30", "+05:41:16", "-1+cmd", "+08:00=1", "+08:0٠", "+08:00\n=1"]
     assert [export.guarded(text) for text in zones] == [*zones[:3], "'-1+cmd", "'+08:00=1", "'+08:0٠", "'+08:00\n'=1"]

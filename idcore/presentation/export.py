@@ -43,6 +43,9 @@ TABLES = (
     "asked_ids",
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last four: Excel in East Asia
+# What has no shape, or is a space in some place: spreadsheets may leave it out in front of a formula.
+_BLANK = "\0-\x08\v\f\x0e-\x1f\x85\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff"
+_BEHIND_BLANK = lazy_pattern(rf" *[{_BLANK}][ {_BLANK}]*")
 # The offset of a zone and a number are nothing that a spreadsheet could run.
 _OFFSET, _NUMBER = r"[+-][0-9]{2}:[0-9]{2}(?::[0-9]{2})?", r"-[0-9]+(?:\.[0-9]+)?"
 _PLAIN = rf"(?:{_OFFSET}|{_NUMBER})"
@@ -51,7 +54,7 @@ _IS_PLAIN, _IS_NUMBER = lazy_pattern(_PLAIN), lazy_pattern(_NUMBER)
 # There a quote may begin a cell that ends at once, and what is behind it is the cell. And our next cell goes on in
 # theirs: a number at the end of a text may become `-1,0+…`.
 _AT_END = rf"(?!{_OFFSET}\Z)(?!(?<=[\r\n]){_NUMBER}\Z)"
-_INSIDE = lazy_pattern(rf"(?<=([;\t\r\n]))(?=\"*[=+\-@＝＋－＠])(?!{_PLAIN}(?:\1|[\r\n])){_AT_END}")
+_INSIDE = lazy_pattern(rf"(?<=([;\t\r\n]))(?=[\"{_BLANK}]*[=+\-@＝＋－＠])(?!{_PLAIN}(?:\1|[\r\n])){_AT_END}")
 
 
 class _Line:
@@ -72,7 +75,9 @@ def guarded(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = _INSIDE.sub("'", value)
-    return f"'{text}" if value.startswith(_FORMULA) and not _IS_PLAIN.fullmatch(value) else text
+    begin = _BEHIND_BLANK.match(value)
+    is_formula = value.startswith(_FORMULA, begin.end() if begin else 0)
+    return f"'{text}" if is_formula and not _IS_PLAIN.fullmatch(value) else text
 
 
 def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]], end: str = "\n") -> Iterator[str]:
