@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from idcore.base.open_folders import Roots
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage import run_rows, run_tables
 from idcore.presentation.triage.file_names import names_of
@@ -167,8 +168,8 @@ def known_lines(run: Run) -> Index | None:
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=_LINES)  # one of ten million rows has 40 MB
-def selection(run: Run, _index: Index, wanted: Filter, order: str, _allowed: Allowed) -> Selection:
-    """The rows of the index that fit a filter."""
+def selection(run: Run, _index: Index, wanted: Filter, order: str, roots: Roots, _allowed: Allowed) -> Selection:
+    """The rows of the index that fit a filter, as who may read files in these places may count them."""
     return _index.select(wanted, order, _allowed)
 
 
@@ -204,8 +205,9 @@ def fine_activity(run: Run, shown: TimeRange) -> tuple[pd.DataFrame, pd.Timedelt
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_RUN_AND_LINES)
-def explained(run: Run, shown: TimeRange, wanted: Scope, _allowed: Allowed) -> Explained | None:
-    """What is different in a time range, of what is wanted; None where the run has no index of its lines."""
+def explained(run: Run, shown: TimeRange, wanted: Scope, roots: Roots, _allowed: Allowed) -> Explained | None:
+    """What is different in a time range, of what is wanted; None where the run has no index of its lines. `roots`: as
+    above."""
     return run_tables.explained(run, lines(run), shown, judged(run), totals(run), wanted, _allowed)
 
 

@@ -23,7 +23,7 @@ from idcore.scan.occurrences.index import NAME, VERSION, Filter, Index
 from idcore.scan.occurrences.parts import PartWriter
 from idcore.sources.inputs import list_files, split_files
 from idcore.spark.locate import FOLDER, tables_for
-from pages.parts import browser
+from pages.parts import browser, cache
 from pages.parts.triage import lines
 from tests.pages.conftest import RUN, reader
 from tests.pages.test_findings import PREFIX, judged, two_at_once
@@ -99,6 +99,16 @@ def test_an_id_a_host_and_a_text_are_found_in_one_box(run: Run) -> None:
     assert found("10.0.0.7").host == "10.0.0.7"
     assert found("SENT").text == "SENT" and len(index.select(found("SENT"))) == 1200
     assert found("10.0.0.99").text == "10.0.0.99"
+
+
+def test_who_may_not_read_the_files_does_not_get_the_count_of_who_may(run: Run) -> None:
+    def refused(path: str) -> None:
+        raise PermissionError(path)
+
+    asked = Filter(text="SENT")
+    assert len(cache.selection(run, index_of(run), asked, "line", ("/open",), lambda _: None)) == 1200
+    with pytest.raises(PermissionError):
+        cache.selection(run, index_of(run), asked, "line", (), refused)
 
 
 def test_a_text_that_was_sought_is_marked_in_its_lines(run: Run, open_page: Open) -> None:

@@ -18,7 +18,7 @@ from idcore.presentation.triage.explained import Counted, Explained
 from idcore.presentation.triage.scope import Scope
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from idcore.runs.runs import Run
-from pages.parts import browser, cache
+from pages.parts import browser, cache, scans
 from pages.parts.triage import chips
 from pages.parts.triage import lines as run_lines
 from pages.parts.view import View, absolute
@@ -31,7 +31,7 @@ def of_range(run: Run, shown: TimeRange, wanted: Scope, view: View) -> None:
     """The range against the time before it; nothing for all times, and before the index of lines is there."""
     explained = None
     with suppress(CoreError, OSError):  # a topic is looked for in lines: their file is gone, or is not for this visitor
-        explained = cache.explained(run, shown, wanted, run_lines.allowed_for(run)) if shown else None
+        explained = cache.explained(run, shown, wanted, scans.guard(), run_lines.allowed_for(run)) if shown else None
     if explained is not None:
         span = times.clock_span(explained.begin, explained.end, view.zone, dated=False) if explained.begin else ""
         _show(explained, run, shown, view, (span, chips.names(wanted, view.words) if wanted else ""))

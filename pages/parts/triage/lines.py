@@ -130,7 +130,7 @@ def waiting(going: Locating, view: View) -> None:
 def select(run: Run, index: Index, given: Mapping[str, str], order: str) -> tuple[Filter, Selection]:
     """The rows that fit; kept for the next page of the same list."""
     wanted = line_filter.filter_of(given, run, index)
-    return wanted, cache.selection(run, index, wanted, order, allowed_for(run))
+    return wanted, cache.selection(run, index, wanted, order, scans.guard(), allowed_for(run))
 
 
 def clicked(run: Run, view: View, filters: Mapping[str, str], where: str = "") -> None:
