@@ -96,15 +96,15 @@ def draw_frame() -> None:
         name: page for name, page in every_page.items() if here.may_open(name)
     }  # links lead to these
     jobs.warm_up()
+    if "noted" not in st.session_state:
+        st.session_state["noted"] = True
+        session.note_login()
     if may and address in TRIAGE and st.query_params.get("wall") == "1":
         from pages.parts.triage import wall  # pandas, which the first page does without
 
         with problems.caught():
             wall.show()
         return
-    if "noted" not in st.session_state:
-        st.session_state["noted"] = True
-        session.note_login()
     with st.sidebar:
         find = sidebar(view, every_page, here)
         opened = st.session_state["find-opened"] = st.session_state.get("find-opened", 0) + find

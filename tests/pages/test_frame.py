@@ -53,6 +53,8 @@ def test_who_is_logged_in_has_a_line_when_the_visit_begins(
     open_page("anatomy").run()
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     assert [(line["what"], line["user"]) for line in lines] == [("login", ann.name)]
+    open_page("findings", wall="1").run()
+    assert log.read_text().count('"login"') == 2, "the wall display is a visit too"
     run = Runs(tmp_path / "runs", ann).create("of Ann")
     monkeypatch.setattr(sharing.st, "session_state", {"how": "link"})
     sharing._share(run.name, "how")
