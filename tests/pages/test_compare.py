@@ -10,11 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.testing.v1 import AppTest
 
 from idcore.base.catalogue import words
+from idcore.base.errors import CoreError
 from idcore.ids import find, identify
 from idcore.intake.intake import Source
+from idcore.operations import texts
 from idcore.policy import audit
 from idcore.presentation.triage import compared, compared_texts
 from idcore.runs.runs import COMPARE, Runs
@@ -68,6 +71,28 @@ def test_real_lines_are_counted_as_their_sets_say(open_page: Open, lines: list[s
     assert "Counts as CSV" in labels
 
 
+def test_who_leaves_while_a_long_comparison_waits_waits_no_longer(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Streamlit ends the script of a visit that has ended when it next sends something."""
+    asked = list[int]()
+
+    def gone(_: object) -> None:
+        asked.append(1)
+        if len(asked) > 1:
+            raise CoreError("call_gone")
+
+    monkeypatch.setattr(texts, "LARGE_COMPARED", 1)
+    monkeypatch.setattr(texts, "MOMENT", 0.001)
+    monkeypatch.setattr(DeltaGenerator, "empty", gone)
+    app = open_page("compare")
+    app.text_area[0].set_value(ONE)
+    app.text_area[1].set_value(OTHER)
+    with texts._TURN:
+        press(app, words("en")("compare.button"))
+    assert len(asked) == 2 and "hung up" in app.error[0].value
+
+
 def test_chinese_says_the_same(open_page: Open, lines: list[str]) -> None:
     page = shown(comparing(open_page, "".join(lines), "".join(lines[1:]), lang="zh"))
     assert "第一份的 300 个 msgId 中，<b>299</b> 个在第二份中，<b>1</b> 个不在；另有 <b>0</b> 个只在第二份中。" in page
@@ -102,7 +127,7 @@ def test_a_long_comparison_waits_for_those_of_programs(open_page: Open, monkeypa
     asked = list[int]()
 
     @contextmanager
-    def waited(size: int) -> Iterator[None]:
+    def waited(size: int, _: object) -> Iterator[None]:
         asked.append(size)
         yield
 

@@ -187,7 +187,8 @@ def current(words: Words) -> Run | None:
         if not is_whole(here, words) or too_large(here, words):
             return None
         spinner = st.spinner(words("compare.working", size=words.bytes(here.size)))
-        with problems.caught(), spinner, turn(here.size):
+        # What a page sends while it waits ends it once its visitor has left.
+        with problems.caught(), spinner, turn(here.size, st.empty().empty):
             state["compare_run"] = made_of(here).name
         state.pop("compare", None)
     name = state.get("compare_run")
