@@ -158,3 +158,24 @@ def test_a_table_without_rows_is_not_damaged(open_page: Open, page: str, text: s
     """Of a log with IDs of one kind, or with none: the tables are written as a scan writes them."""
     app = open_page(page, run=indexed(tmp_path, text).name)
     assert not app.exception and not app.error
+
+
+def test_a_wall_display_looks_for_the_damaged_table_once(
+    run: str, tmp_path: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It draws itself each second. All tables were read to their ends each time, and the log got a stack."""
+    looked, whole = list[str](), run_damage.damage
+
+    def look(found: Run, said: str = "") -> Exception | None:
+        looked.append(said)
+        return whole(found, said)
+
+    monkeypatch.setattr(run_damage, "damage", look)
+    garbage(next((tmp_path / "runs" / run / "hosts").glob("*.parquet")))
+    app = open_page("findings", run=run, wall="1")
+    (said,) = [error.value for error in app.error]
+    before = len(looked)
+    for _ in range(3):
+        (again,) = [error.value for error in app.run().error]
+        assert "hosts" in said and again in said
+    assert len(looked) == before

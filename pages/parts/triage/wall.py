@@ -28,7 +28,7 @@ from pages.parts.view import View, view
 from pages.parts.widgets import empty, show_html
 
 HOSTS, BROKERS, COUNTERS, FINDINGS = 7, 5, 6, 5
-POLL_SECONDS = 1.0
+POLL_SECONDS, RETRY_SECONDS = 1.0, 60.0
 NEW = 600.0  # seconds for which an error is new: nobody presses a button on a screen on the wall
 _PALETTE = roles.palette("dark")
 
@@ -53,10 +53,17 @@ def _drawn(run: Run) -> None:
     shown = view()
     wanted, known = (run.name, run_tables.stamp(run), shown.words.lang), st.session_state.get("wall")
     if known is None or known[0] != wanted or time.monotonic() >= known[1]:
-        findings = cache.frame(run, "findings")
-        new, until = _new_errors(run, findings)
-        known = st.session_state["wall"] = (wanted, until, _screen(run, shown, findings, new))
-    show_html(known[2])
+        try:
+            findings = cache.frame(run, "findings")
+            new, until = _new_errors(run, findings)
+            known = st.session_state["wall"] = (wanted, until, _screen(run, shown, findings, new))
+        except Exception as error:  # not each second: to find the damaged table reads all of them
+            st.session_state["wall"] = wanted, time.monotonic() + RETRY_SECONDS, problems.message(error, shown.words)
+            raise
+    if isinstance(known[2], Html):
+        show_html(known[2])
+    else:
+        st.error(known[2], icon=":material/error:")
 
 
 def _new_errors(run: Run, findings: pd.DataFrame) -> tuple[list[Row], float]:
