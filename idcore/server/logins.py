@@ -193,13 +193,13 @@ class LogIns:
         text = json.dumps({"begun": now, "cookies": dict(cookies)})
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if abs(now - self._swept) >= SWEEP:
-                self._swept = now
-                self._delete_old(now)
             # In place, and not renamed into it: nobody knows the name before this returns.
             place = os.open(self._file(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with open(place, "w", encoding="utf-8") as file:
                 file.write(text)
+            if abs(now - self._swept) >= SWEEP:
+                self._swept = now
+                self._delete_old(self._file(name).stat().st_mtime)
         except OSError as error:
             LOG.warning("a log-in cannot be kept, and ends with this server: %s", error)
             self._unwritten[_digest(name)] = text
@@ -234,6 +234,7 @@ class LogIns:
         return self.folder / _digest(name)
 
     def _delete_old(self, now: float) -> None:
+        """`now` is of the clock that dates the files: a console whose own is ahead would end those of all others."""
         for file in self.folder.iterdir():
             with suppress(FileNotFoundError):  # another console of the folder was first
                 if file.stat().st_mtime + self.seconds < now:
