@@ -79,6 +79,16 @@ def test_a_banner_names_the_errors_that_came_while_the_scan_was_open(
     assert "pid 3" in said and "pid 2" not in said, "one that was gone for a while is not new"
 
 
+def test_what_another_console_follows_has_not_ended_and_is_not_offered_to_follow_on(
+    open_page: Open, found: Found, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found(shared(1))
+    monkeypatch.setattr(jobs, "of", lambda run: None)
+    app = open_page("findings", run=RUN)
+    assert [one.value for one in app.info] == [words("en")("scan.elsewhere")] and not app.warning
+    assert words("en")("follow.on") not in [one.label for one in app.button] and not app.exception
+
+
 def test_the_wall_display_names_new_errors_for_ten_minutes(
     open_page: Open, found: Found, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,6 +66,9 @@ def bar(run: Run) -> None:
         _new_errors(run)
         return
     words = view().words
+    if run.state in UNENDED:
+        st.info(words("scan.elsewhere"), icon=":material/info:")
+        return
     why = problems.said(run.error or words("scan.gone"), words)
     st.warning(words("follow.ended", why=why), icon=":material/pause_circle:")
     if scans.is_own(run):
