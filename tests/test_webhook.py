@@ -129,8 +129,9 @@ def test_a_receiver_that_has_gone_is_tried_five_times(
     assert waited == [0.0, *webhook.PAUSES]
 
 
-@pytest.mark.parametrize("piece", [b"HTTP/1.1 100 Continue\r\n\r\n", b"h"])
+@pytest.mark.parametrize("piece", [b"HTTP/1.1 100 Continue\r\n\r\n", b"h", b"\0"])
 def test_an_answer_without_an_end_is_ended(piece: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    scheme = "https" if piece == b"\0" else "http"
     monkeypatch.setattr(webhook, "LONGEST_ANSWER", 0.3)
     listening = socket.create_server(("127.0.0.1", 0))
 
@@ -139,12 +140,14 @@ def test_an_answer_without_an_end_is_ended(piece: bytes, monkeypatch: pytest.Mon
         with connection, suppress(OSError):
             if piece == b"h":
                 connection.sendall(b"HTTP/1.1 200 OK\r\nx: ")
+            if scheme == "https":
+                connection.sendall(bytes.fromhex("1603033fff02003ffb"))  # a ServerHello of 16 KiB
             for _ in range(300):
                 connection.sendall(piece)
                 time.sleep(0.01)
 
     Thread(target=answer, daemon=True).start()
-    target = webhook.Target(urlsplit(f"http://127.0.0.1:{listening.getsockname()[1]}/"), b"k" * 24)
+    target = webhook.Target(urlsplit(f"{scheme}://127.0.0.1:{listening.getsockname()[1]}/"), b"k" * 24)
     began = time.monotonic()
     with listening, suppress(OSError, HTTPException):
         target.send("msg_1", 1, b"{}")

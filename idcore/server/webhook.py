@@ -63,16 +63,15 @@ class Target:
 
     def send(self, name: str, at: int, body: bytes) -> int:
         """The status of the answer; OSError or HTTPException without one. A redirect is an answer, and not followed."""
-        host, port = self.url.hostname or "", self.url.port
-        connection = (
-            http.client.HTTPSConnection(host, port, timeout=SECONDS, context=ssl.create_default_context())
-            if self.url.scheme == "https"
-            else http.client.HTTPConnection(host, port, timeout=SECONDS)
-        )
+        host, is_secure = self.url.hostname or "", self.url.scheme == "https"
+        connection = (http.client.HTTPSConnection if is_secure else http.client.HTTPConnection)(host, self.url.port)
         path = (self.url.path or "/") + (f"?{self.url.query}" if self.url.query else "")
         try:
-            connection.connect()
-            ending = threading.Timer(LONGEST_ANSWER, _end, [connection.sock])
+            connection.sock = connected = socket.create_connection((host, connection.port), SECONDS)
+            if is_secure:  # its handshake is a part of the answer
+                wrap = ssl.create_default_context().wrap_socket
+                connection.sock = connected = wrap(connected, do_handshake_on_connect=False, server_hostname=host)
+            ending = threading.Timer(LONGEST_ANSWER, _end, [connected])
             ending.daemon = True
             ending.start()
             try:
