@@ -23,14 +23,15 @@ def bounded(kind: type[Any]) -> type[Any]:
     class Bounded(kind):  # type: ignore[misc]
         async def send(self, request: Any, *, stream: bool = False, **more: Any) -> Any:
             request.headers["accept-encoding"] = "identity"
-            response = await super().send(request, stream=True, **more)
             try:
-                async with asyncio.timeout(SECONDS):
-                    content = await _read(response)
+                async with asyncio.timeout(SECONDS):  # of its headers too, which may come byte by byte
+                    response = await super().send(request, stream=True, **more)
+                    try:
+                        content = await _read(response)
+                    finally:
+                        await response.aclose()
             except TimeoutError:
                 raise AnswerRefused(f"the answer of the provider took longer than {SECONDS:.0f} s") from None
-            finally:
-                await response.aclose()
             headers = [(name, value) for name, value in response.headers.multi_items() if name != "transfer-encoding"]
             return type(response)(response.status_code, headers=headers, content=content, request=response.request)
 

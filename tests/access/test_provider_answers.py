@@ -25,6 +25,7 @@ class Provider(BaseHTTPRequestHandler):
 
     head: ClassVar[dict[str, str]] = {}
     parts: ClassVar[list[bytes]] = []
+    has_body = True
     pause = threading.Event()
     sent = 0
 
@@ -32,6 +33,10 @@ class Provider(BaseHTTPRequestHandler):
         self.send_response(200)
         for name, value in type(self).head.items():
             self.send_header(name, value)
+        if not type(self).has_body:
+            self.flush_headers()
+            type(self).pause.wait(10)
+            return
         self.end_headers()
         try:
             for part in type(self).parts:
@@ -97,6 +102,15 @@ def test_a_packed_answer_is_not_unpacked(provider: str) -> None:
 def test_an_answer_that_does_not_come_is_not_waited_for(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provider_answers, "SECONDS", 0.2)
     Provider.parts = [b"{"]
+    Provider.pause.clear()
+    with pytest.raises(AnswerRefused, match="took longer"):
+        loaded()
+
+
+def test_headers_without_an_end_are_not_waited_for(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """httpx waits for so long for each part: one that sends a byte each second kept a log-in for ever."""
+    monkeypatch.setattr(provider_answers, "SECONDS", 0.2)
+    monkeypatch.setattr(Provider, "has_body", False)
     Provider.pause.clear()
     with pytest.raises(AnswerRefused, match="took longer"):
         loaded()
