@@ -69,6 +69,16 @@ def sentences(items: Sequence[FoundId], fields: Mapping[str, str], clock: Clock,
     return reader.words("compare.between").join(filter(None, said))
 
 
+def maybe_none(items: Iterable[FoundId], clock: Clock, reader: Reader) -> str:
+    """That the only ID may be none, where its bytes alone speak for it; empty where a label or another ID does too."""
+    readings = [(item, best) for item in items if (best := item.verdict.best) is not None]
+    if len(readings) != 1 or readings[0][1].certainty != "possible":
+        return ""
+    item, best = readings[0]
+    is_said = doubts(when(best, item.token, clock)[0], item.token, clock)
+    return "" if is_said else reader.words("one.possible")
+
+
 def claimed_fields(claims: Iterable[Delivery]) -> dict[str, str]:
     """What lines name of the record that a SendResult or a consumer printed, each from the first that has it."""
     known: dict[str, str] = {}

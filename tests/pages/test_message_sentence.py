@@ -60,6 +60,14 @@ def test_who_opens_the_link_of_a_line_reads_what_its_sender_reads(open_page: Ope
     assert app.expander[0].label.startswith("SendResult \\[sendStatus=SEND_OK") and app.text_area[0].value == SENT
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_digits_that_nothing_speaks_for_are_not_called_a_message_without_a_doubt(open_page: Open, lang: str) -> None:
+    doubt = catalogue.words(lang)("one.possible")
+    for digest in ("D41D8CD98F00B204E9800998ECF8427E", "9E107D9D372BB6826BD81D3542A419D6"):  # MD5 in capitals
+        assert doubt in shown(decoded(open_page, digest, lang))
+    assert doubt not in shown(decoded(open_page, ID, lang)) and doubt not in shown(decoded(open_page, SENT, lang))
+
+
 def test_several_messages_have_no_sentence_of_one(open_page: Open) -> None:
     assert "Sent on" not in shown(decoded(open_page, f"{SENT}\n{SENT.replace('03E0', '03E1')}"))
 

@@ -570,6 +570,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "one.line_early": "The time in its line is {apart_seconds} earlier: a clock was wrong, or it is the time of something else.",
     "one.line_late": "Its line says that it was sent, {apart_seconds} later: a clock was wrong, or it was sent again.",
     "one.undated": "Sent by {who}.",
+    "one.possible": "It may be no ID: its bytes fit, but nothing else speaks for it.",
     "one.docker": "That is Docker's bridge: it does not say which pod; look for bornHost.",
     "one.broker": "broker **{address}**",
     "one.broker_named": "broker **{name}** ({address})",

@@ -556,6 +556,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "one.line_early": "所在行的时间比它早 {apart_seconds}：有时钟有误，或者那是别的时间。",
     "one.line_late": "所在行说明消息已发送，却比它晚 {apart_seconds}：有时钟有误，或者它被再次发送。",
     "one.undated": "由{who} 发送。",
+    "one.possible": "它也可能不是消息 ID：只是字节符合格式，没有其他依据。",
     "one.docker": "这是 Docker 网桥的地址，看不出是哪个 Pod，请查看 bornHost。",
     "one.broker": "Broker **{address}**",
     "one.broker_named": "Broker **{name}**（{address}）",
