@@ -11,7 +11,7 @@ from idcore.answers.journey.sentences import event_text, when_text
 from idcore.base.catalogue import Words
 from idcore.ids.assumptions import assumed
 from idcore.ids.clock import Clock
-from idcore.ids.delivery import Delivery
+from idcore.ids.delivery import TRANSACTIONS, Delivery
 from idcore.ids.delivery_sentences import short_text
 from idcore.ids.describe import doubts, line_apart, month_source, when
 from idcore.ids.identify import Reading
@@ -60,12 +60,22 @@ def _kind(item: FoundId) -> str:
     return "" if item.verdict.best is None else item.verdict.best.id.kind
 
 
-def sentences(items: Sequence[FoundId], fields: Mapping[str, str], clock: Clock, reader: Reader) -> str:
-    """`Sent on … by process 18236 on 172.17.0.1.` `Stored on broker itcast (172.17.0.1:10911), topic …`"""
+def sentences(
+    items: Sequence[FoundId],
+    fields: Mapping[str, str],
+    clock: Clock,
+    reader: Reader,
+    claims: Iterable[Delivery] = (),
+) -> str:
+    """`Sent on … by process 18236 on 172.17.0.1.` `Stored on broker itcast (172.17.0.1:10911), topic …`
+
+    A record that a transaction is spoken of with, by the `claims`, is a half message: topic and queue are to come.
+    """
     readings = [(item, best) for item in items if (best := item.verdict.best) is not None]
     said = [_sent(item, best, clock, reader) for item, best in readings]
     offsets = [best.id for _, best in readings if isinstance(best.id, OffsetId) and best.id.physical_offset >= 0]
-    said += [_stored(offset_id, fields, reader) for offset_id in offsets]
+    halves = {str(text).upper() for one in claims if one.event in TRANSACTIONS for text in (one.msg_id, one.offset_id)}
+    said += [_stored(offset_id, fields, reader, offset_id.text.upper() in halves) for offset_id in offsets]
     return reader.words("compare.between").join(filter(None, said))
 
 
@@ -121,14 +131,15 @@ def _of_group(claim: Delivery, words: Words) -> str:
 
 def of_journey(items: Sequence[FoundId], journey: Journey, zone: tzinfo, clock: Clock, reader: Reader) -> str:
     """The same of a message of which several sources tell, and what happened last by any of them."""
-    fields = claimed_fields(claim for _, claim in journey.claims)
+    claims = [claim for _, claim in journey.claims]
+    fields = claimed_fields(claims)
     last = last_said(journey.claims, zone, reader)
     events = [event for event in journey.events if event.at_ms is not None and event.code not in _NOT_LAST]
     if events and not last:
         event = max(events, key=lambda event: event.end_ms or 0)
         what, at = event_text(event, reader.words, reader.instant), when_text(event, reader.words, reader.instant)
         last = reader.words("one.last_event", what=what, at=at)
-    return reader.words("compare.between").join(filter(None, [sentences(items, fields, clock, reader), last]))
+    return reader.words("compare.between").join(filter(None, [sentences(items, fields, clock, reader, claims), last]))
 
 
 def rest_of_line(line: str) -> Html | None:
@@ -160,11 +171,14 @@ def _sent(item: FoundId, reading: Reading, clock: Clock, reader: Reader) -> str:
     return words("compare.between").join([said, words("one.docker")]) if docker else said
 
 
-def _stored(offset_id: OffsetId, fields: Mapping[str, str], reader: Reader) -> str:
+def _stored(offset_id: OffsetId, fields: Mapping[str, str], reader: Reader, is_half: bool) -> str:
     """Where it is stored, with the names that its line has."""
     words, name = reader.words, fields.get("brokerName")
     key = "one.broker_named" if name else "one.broker"
     parts = [words(key, name=name, address=offset_id.address)]
-    parts += [words(f"one.{field}", value=fields[field]) for field in _WHERE if field in fields]
+    if is_half:
+        parts.append(words("one.half_of", topic=fields["topic"]) if "topic" in fields else words("one.half"))
+    else:
+        parts += [words(f"one.{field}", value=fields[field]) for field in _WHERE if field in fields]
     at = words("one.at", file=offset_id.segment(), position=f"{offset_id.position():,}")
     return words("one.stored", where=words("comma").join(parts), at=at)

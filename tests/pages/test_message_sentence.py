@@ -60,6 +60,23 @@ def test_who_opens_the_link_of_a_line_reads_what_its_sender_reads(open_page: Ope
     assert app.expander[0].label.startswith("SendResult \\[sendStatus=SEND_OK") and app.text_area[0].value == SENT
 
 
+CHECKED = (  # of a Spring example: the SendResult has the queue of the topic, and the queue offset of the half message
+    "2019-12-06 01:23:00.930 INFO [SendResult [sendStatus=SEND_OK, msgId=0AAB01730C8518B4AAC214E570BD0002, "
+    "offsetMsgId=null, messageQueue=MessageQueue [topic=DEMO_07, brokerName=broker-a, queueId=3], queueOffset=38]]\n"
+    "2019-12-06 01:23:35.155 INFO [checkLocalTransaction][GenericMessage [headers={rocketmq_QUEUE_ID=3, "
+    "rocketmq_TOPIC=DEMO_07, rocketmq_MESSAGE_ID=0AAB017300002A9F0000000000132AC3, "
+    "rocketmq_TRANSACTION_ID=0AAB01730C8518B4AAC214E570BD0002}]]"
+)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_record_of_a_transaction_that_is_checked_is_a_half_message(open_page: Open, lang: str) -> None:
+    words = catalogue.words(lang)
+    page = shown(decoded(open_page, CHECKED, lang)).replace("<b>", "").replace("</b>", "")
+    assert words("one.half_of", topic="DEMO_07").replace("**", "") in page and "1,256,131" in page
+    assert words("one.queueOffset", value="38") not in page and words("one.queueId", value="3") not in page
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_digits_that_nothing_speaks_for_are_not_called_a_message_without_a_doubt(open_page: Open, lang: str) -> None:
     doubt = catalogue.words(lang)("one.possible")

@@ -577,6 +577,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "one.topic": "topic **{value}**",
     "one.queueId": "queue {value}",
     "one.queueOffset": "queue offset {value}",
+    "one.half": "as a half message",
+    "one.half_of": "as a half message for topic **{topic}**",
     "one.at": "file {file} at {position}",
     "one.stored": "Stored on {where}; {at}.",
     "one.group": "group {name}",

@@ -563,6 +563,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "one.topic": "主题 **{value}**",
     "one.queueId": "队列 {value}",
     "one.queueOffset": "队列位点 {value}",
+    "one.half": "半消息",
+    "one.half_of": "主题 **{topic}** 的半消息",
     "one.at": "文件 {file} 的 {position} 处",
     "one.stored": "存储于 {where}；{at}。",
     "one.group": "消费组 {name}",

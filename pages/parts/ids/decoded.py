@@ -121,7 +121,10 @@ def message(here: DecodeSession, aside: str = "") -> None:
         for claim in of.found
     ]
     fields = fields_of(here.text) if is_line else message_sentence.claimed_fields(claim for _, claim in claims)
-    parts = [message_sentence.sentences(items, fields, clock, shown), message_sentence.maybe_none(items, clock, shown)]
+    parts = [
+        message_sentence.sentences(items, fields, clock, shown, [claim for _, claim in claims]),
+        message_sentence.maybe_none(items, clock, shown),
+    ]
     if not is_line or delivery_html.told(here.intake.said, shown) is None:  # else below the card
         parts.append(message_sentence.last_said(claims, clock.zone, shown))
     said(shown.words("compare.between").join(filter(None, parts)), aside)
