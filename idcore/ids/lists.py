@@ -1,6 +1,9 @@
-"""Whether a text is a list of ids and no log: no order, no times, no words. Reads no id."""
+"""Whether a text is a list of ids and no log: no order, no times, no words; or a table of them. Reads no id."""
 
 from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
 
 from idcore.base.layout import ID_DIGITS
 from idcore.base.lazy_pattern import lazy_pattern
@@ -8,6 +11,9 @@ from idcore.base.lazy_pattern import lazy_pattern
 # What else than digits of ids may be in such a list: ends of lines, and what is between values of CSV, JSON and SQL.
 _OTHER = lazy_pattern(r"[^0-9A-Fa-f\s,;\"'`|()\[\]\ufeff]")
 _ID = lazy_pattern(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{{ID_DIGITS[0]},}}")
+
+_BETWEEN = ("\t", ",", ";", "|")  # what parts the cells of a row
+_CELL = lazy_pattern(rf"[\s=\"'`]{{0,4}}(?:{'|'.join(rf'[0-9A-Fa-f]{{{size}}}' for size in ID_DIGITS)})[\s\"'`]{{0,4}}")
 
 
 def is_list_of_ids(text: str) -> bool:
@@ -19,3 +25,37 @@ def is_list_of_ids(text: str) -> bool:
     body = rest if feed and _ID.search(head) is None else text
     other = _OTHER.search(body)
     return other is None and _ID.search(body) is not None
+
+
+def is_table_of_ids(text: str) -> bool:
+    """Whether a text is rows of a spreadsheet or a database, with ids alone in the same columns of each.
+
+    A first row without an id is the names of the columns. A cell may be empty.
+
+    >>> is_table_of_ids("order,msgId\\n7,0A2A5D11CB9318B4AAC29746CE82FB14\\n8,0A2A5D11CB9318B4AAC29746DA3AFB15")
+    True
+    """
+    lines = [line for line in text.lstrip("\ufeff").splitlines() if line.strip()]
+    first = lines[1:2] or lines
+    for sign in _BETWEEN:
+        if not first or sign not in first[0]:
+            continue
+        try:
+            rows = [row for row in csv.reader(lines, delimiter=sign) if row]
+        except csv.Error:  # a field that is longer than any of a table
+            continue
+        body = rows[1:] if len(rows) > 1 and not any(map(_is_id, rows[0])) else rows
+        columns = [place for place, cell in enumerate(body[0]) if _is_id(cell)]
+        if columns and all(len(row) == len(body[0]) and _has_ids(row, columns) for row in body):
+            return True
+    return False
+
+
+def _has_ids(row: Sequence[str], columns: Sequence[int]) -> bool:
+    """Whether cells of a row are IDs, or empty."""
+    return all(_is_id(row[column]) or not row[column].strip() for column in columns)
+
+
+def _is_id(cell: str) -> bool:
+    """Whether a cell of a table is one ID, as programs that write tables quote it."""
+    return _CELL.fullmatch(cell) is not None

@@ -22,7 +22,7 @@ from idcore.ids.delivery import DeliveryText
 from idcore.ids.describe import Seeds, describe, month_source, when
 from idcore.ids.find import find
 from idcore.ids.identify import ALIKE, AROUND, Case, Verdict, identify_alone, judge
-from idcore.ids.lists import is_list_of_ids
+from idcore.ids.lists import is_list_of_ids, is_table_of_ids
 from idcore.ids.neighbours import settled
 from idcore.ids.pasted_logs import PastedLogs
 from idcore.ids.rules import is_key
@@ -152,6 +152,7 @@ class Intake:
     binary: bool = False  # some of it is not text
     said: dict[str, DeliveryText] = field(default_factory=dict)  # by source: what its lines say of deliveries
     is_list: bool = False  # nothing but ids
+    is_table: bool = False  # rows with ids alone in the same columns
     traces: tuple[str, ...] = ()  # ids of W3C traces
 
     @cached_property
@@ -257,7 +258,9 @@ def read_sources(sources: Sequence[Source], case: Case = "strict") -> Intake:
     intake.partly = [problem for head in heads for problem in head.partly]
     pasted = [head for source, head in zip(sources, heads, strict=True) if source.name == PASTED]
     intake.lines = sum(lines_of(text) for head in pasted for _, text in head.texts)
-    intake.is_list = all(is_list_of_ids(text) for head in heads for _, text in head.texts) and bool(intake.found)
+    texts = [text for head in heads for _, text in head.texts] if intake.found else []
+    intake.is_list = bool(texts) and all(map(is_list_of_ids, texts))
+    intake.is_table = bool(texts) and not intake.is_list and all(map(is_table_of_ids, texts))
     return intake
 
 

@@ -56,7 +56,7 @@ def intake_sentence(intake: Intake, where: str, words: Words, summary: Mapping[s
 def common_sentences(
     intake: Intake, clock: Clock, reader: Reader, summary: Mapping[str, Any] | None = None
 ) -> list[str]:
-    """What ids have in common, in what they differ and what most are of; of a list also which come more than once.
+    """What ids have in common, in what they differ and what most are of; of a list or table also which come more than once.
 
     Of a log its messages are compared, and its records. `summary`: of the scan of all, where not all was read here.
     """
@@ -66,10 +66,15 @@ def common_sentences(
         return []
     if intake.cut or not intake.is_list:
         aspects = _of_log(distinct.values(), clock, reader)
-        return _of_scan(aspects.values, summary or {}, words) if intake.cut else _compared(aspects, words)[1]
-    said = [text for text in (other_lines(intake, words),) if text]
-    alike, compared = _compared(_aspects(distinct.values() if len(distinct) > 1 else (), clock, reader), words)
-    said += compared
+        if intake.cut:
+            return _of_scan(aspects.values, summary or {}, words)
+        alike, said = _compared(aspects, words)
+        if not intake.is_table:
+            return said
+    else:
+        said = [text for text in (other_lines(intake, words),) if text]
+        alike, compared = _compared(_aspects(distinct.values() if len(distinct) > 1 else (), clock, reader), words)
+        said += compared
     if again := repeated(intake):
         some = [f"{text} ({len(items):,})" for text, items in again.items()]
         said.append(words("list.again", n=words.count("id", len(again)), ids=words.first(some, NAMED)))
@@ -126,7 +131,7 @@ def _of_scan(aspects: Mapping[str, Counter[str]], summary: Mapping[str, Any], wo
 
 
 def repeated(intake: Intake) -> dict[str, list[FoundId]]:
-    """Where each ID of a list is that comes more than once."""
+    """Where each ID of a list or a table is that comes more than once."""
     places: dict[str, list[FoundId]] = {}
     for item in intake.found:
         places.setdefault(item.token.text.upper(), []).append(item)

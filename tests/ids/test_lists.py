@@ -15,7 +15,7 @@ from idcore.answers.findings.all_rules import Finding
 from idcore.base import catalogue
 from idcore.ids import Clock
 from idcore.ids.identify import identify_alone
-from idcore.ids.lists import is_list_of_ids
+from idcore.ids.lists import is_list_of_ids, is_table_of_ids
 from idcore.intake.intake import PASTED, Source, ids_of, read_sources
 from idcore.presentation.intake_texts import common_sentences
 from idcore.presentation.reader import Reader
@@ -48,6 +48,32 @@ LOGS = {
     "one line with a word": "\n".join(IDS) + "\nERROR no stock " + IDS[0],
     "a first line that is of a log": f"sent {IDS[0]}\n" + "\n".join(IDS[1:]),
 }
+
+
+ROWS = [(str(n), one, "12.50", "order paid") for n, one in enumerate([*IDS, IDS[3], IDS[5], IDS[3]])]
+QUOTED = [",".join(f'"{cell}"' for cell in row) for row in ROWS]
+TABLES = {
+    "commas": "\n".join(map(",".join, ROWS)),
+    "commas and names": "order,msg_id,amount,what\r\n" + "\r\n".join(map(",".join, ROWS)) + "\r\n",
+    "tabs of a spreadsheet": "order\tmsg_id\tamount\twhat\n" + "\n".join(map("\t".join, ROWS)),
+    "semicolons": "\n".join(map(";".join, ROWS)),
+    "quotes with a comma in them": "\n".join(QUOTED).replace("order paid", "order, paid"),
+    "text of Excel": "\n".join(",".join((number, f'="{one}"', rest)) for number, one, rest, _ in ROWS),
+    "an empty cell": "\n".join(map(",".join, ROWS)) + "\n99,,1.00,none",
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_ids_that_come_more_than_once_in_a_table_are_named(name: str) -> None:
+    intake = read_sources([Source(PASTED, TABLES[name].encode())])
+    assert intake.is_table and not intake.is_list
+    said = " ".join(common_sentences(intake, Clock(AT, UTC, "given"), Reader(catalogue.words("en"), UTC)))
+    assert f"2 IDs more than once: {IDS[3]} (3), {IDS[5]} (2)." in said
+
+
+@pytest.mark.parametrize("text", [*LOGS.values(), "order,msg_id\n1,2", "", "a,b", f"1,{IDS[0]}\n2,{IDS[1]},3"])
+def test_a_log_is_no_table(text: str) -> None:
+    assert not is_table_of_ids(text)
 
 
 def found_in(text: str, tmp_path: Path) -> list[Finding]:

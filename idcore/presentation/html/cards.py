@@ -271,9 +271,9 @@ def of_ids(
 
 
 def repeated(intake: Intake, reader: Reader) -> Html | None:
-    """All IDs of a list that come more than once, with their lines; None where a sentence names them."""
+    """All IDs of a list or a table that come more than once, with their lines; None where a sentence names them."""
     words, again = reader.words, intake_texts.repeated(intake)
-    if len(again) <= intake_texts.NAMED or not intake.is_list:
+    if len(again) <= intake_texts.NAMED or not (intake.is_list or intake.is_table):
         return None
     columns = [
         Column("text", words("col.id"), mono=True),
