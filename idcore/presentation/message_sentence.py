@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import tzinfo
+from datetime import timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 from idcore.answers.journey.sentences import event_text, when_text
@@ -101,16 +101,22 @@ def claimed_fields(claims: Iterable[Delivery]) -> dict[str, str]:
     return known
 
 
-def last_said(claims: Sequence[tuple[str, Delivery]], zone: tzinfo, reader: Reader) -> str:
+def last_said(
+    claims: Sequence[tuple[str, Delivery]], zone: tzinfo, reader: Reader, moved: Mapping[str, int] | None = None
+) -> str:
     """What happened last by the lines, each claim with its place; empty where none says more than that it was sent.
 
-    By the times that the lines open with, where all have one: those without a zone are of `zone`.
+    By the times that the lines open with, where all have one: those without a zone are of `zone`. `moved`: by how
+    many milliseconds lines at some places are, which are of another.
     """
     telling = [(place, claim) for place, claim in claims if short_text(claim)]
     if not telling:
         return ""
     times = [
-        claim.time and (claim.time if claim.time.tzinfo else claim.time.replace(tzinfo=zone)) for _, claim in telling
+        claim.time
+        and (claim.time if claim.time.tzinfo else claim.time.replace(tzinfo=zone))
+        + timedelta(milliseconds=(moved or {}).get(place, 0))
+        for place, claim in telling
     ]
     at = len(telling) - 1 if None in times else max(range(len(times)), key=lambda place: (times[place], place))
     last, moment, words = [telling[at]], times[at], reader.words
@@ -133,7 +139,8 @@ def of_journey(items: Sequence[FoundId], journey: Journey, zone: tzinfo, clock: 
     """The same of a message of which several sources tell, and what happened last by any of them."""
     claims = [claim for _, claim in journey.claims]
     fields = claimed_fields(claims)
-    last = last_said(journey.claims, zone, reader)
+    moved = {event.evidence: event.values["moved_ms"] for event in journey.events if "moved_ms" in event.values}
+    last = last_said(journey.claims, zone, reader, moved)
     events = [event for event in journey.events if event.at_ms is not None and event.code not in _NOT_LAST]
     if events and not last:
         event = max(events, key=lambda event: event.end_ms or 0)

@@ -38,6 +38,7 @@ from idcore.ids.clock import Clock, from_ms
 from idcore.ids.model import UniqId
 from idcore.ids.tokens import Token
 from idcore.presentation.html import journeys
+from idcore.presentation.message_sentence import of_journey
 from idcore.presentation.reader import Reader
 from idcore.rocketmq.message import Host, Record
 from idcore.rocketmq.message.attempts import Attempt, MessageTrace, Send
@@ -425,6 +426,21 @@ def test_a_log_of_another_zone_is_moved_and_named(hours: int, early: bool) -> No
     said = conflict_text(made.conflicts[0], made)
     assert "app.log" in said and ("too early" in said) == early
     assert "corrected by" in event_text(made.events[-1])
+
+
+@pytest.mark.parametrize("hours", [24, -24, -25, 7, -21])
+def test_no_zone_is_a_day_from_another(hours: int) -> None:
+    """A log of which the date is wrong, or the clock: +08:00 and a day more is no zone."""
+    made = journey(copies=copies(HOME), lines=[sent_line(hours * 3_600_000 + 14)])
+    assert not [event for event in made.events if "moved_ms" in event.values]
+    assert "zone_of_log" not in dict(conflicts(made))
+
+
+def test_the_sentence_of_a_journey_has_the_times_of_its_table() -> None:
+    made = journey(copies=copies(HOME), lines=[sent_line(14), logged(48, FAILED, zone=UTC, number=2)])
+    reader = Reader(catalogue.words("en"), CHINA)
+    said = of_journey([], made, CHINA, SHANGHAI, reader)
+    assert reader.full(from_ms(BASE + 48, CHINA)) in said and "failed" in said
 
 
 def test_two_logs_in_one_file_are_moved_line_by_line() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import tzinfo
+from datetime import timedelta, tzinfo
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from idcore.answers.journey.events import (
 )
 from idcore.answers.journey.model import Conflict, Event, Gap, Journey, Line, Sources
 from idcore.answers.lookup import Answer
-from idcore.ids.clock import Clock, is_time, to_ms
+from idcore.ids.clock import EAST, WEST, Clock, from_ms, is_time, to_ms
 from idcore.ids.dating import Dates, dates_of
 from idcore.ids.delivery_sentences import DELAY_SECONDS, FIRST_RETRY_LEVEL
 from idcore.ids.identify import judge
@@ -80,7 +80,7 @@ def build(text: str, sources: Sources, clock: Clock, log_zone: tzinfo) -> Journe
     ]
     own = _own_time(text, sources, ids, clock)
     events = _as_born(own, events)
-    ordered = _ordered(_moved([*events, *([own.event] if own is not None else [])]))
+    ordered = _ordered(_moved([*events, *([own.event] if own is not None else [])], log_zone))
     conflicts = [*_of_own_time(own, ordered), *_of_sends(own, ordered), *_of_order(ordered), *_of_logs(ordered)]
     conflicts.sort(key=lambda each: (each.second, each.first, each.code))
     counts = {
@@ -297,16 +297,17 @@ def _clock(event: Event) -> str:
 # ---- zones of logs
 
 
-def _moved(events: Sequence[Event]) -> list[Event]:
+def _moved(events: Sequence[Event], log_zone: tzinfo) -> list[Event]:
     """The lines of files that were written in another zone, at the times that they then have.
 
+    `log_zone` is the one that their times were read in: no zone is more than 12 h behind UTC, or 14 h ahead of it.
     Where a line of the file is right as it is, several logs are in one file: then each line counts alone.
     """
     exact = [event.at_ms for event in events if event.code in ("born", "generated", "sent") and not event.is_open]
     base = min((at for at in exact if at is not None), default=None)
     if base is None:
         return list(events)
-    own = [_shift_of(event, base) for event in events]
+    own = [_shift_of(event, base, log_zone) for event in events]
     right_clocks = {
         _clock(event)
         for event in events
@@ -342,7 +343,7 @@ def _as_born(own: OwnTime | None, events: Sequence[Event]) -> list[Event]:
     return moved
 
 
-def _shift_of(event: Event, base: int) -> int:
+def _shift_of(event: Event, base: int, log_zone: tzinfo) -> int:
     """By how much the zone of a line differs: it is logged shortly after its event, so what is left is little.
 
     A consumer may log hours later in the right zone, so a late line proves nothing unless it is that of the send.
@@ -352,7 +353,9 @@ def _shift_of(event: Event, base: int) -> int:
     shift = -((event.at_ms - base) // _QUARTER_MS) * _QUARTER_MS
     late = event.at_ms + shift - base
     believed = shift > 0 or event.code == "logged_send"
-    return shift if believed and abs(shift) <= _WIDEST_MS and late <= _LOG_LATE_MS else 0
+    ahead = from_ms(event.at_ms, log_zone).utcoffset() or timedelta()
+    is_zone = WEST <= ahead - timedelta(milliseconds=shift) <= EAST
+    return shift if believed and is_zone and late <= _LOG_LATE_MS else 0
 
 
 def _by(event: Event, shift: int) -> Event:
