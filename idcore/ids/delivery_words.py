@@ -31,6 +31,7 @@ _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
 # Behind a colon at a line's end the reason follows in the next line; behind = there is none.
 _NO_COUNT = r"(?!(?:ed)?[\"']?\s?(?:[=:]\s?[\"']?(?:\d+\b|false|null|none)|=\s?(?:[,;]|$)))"
 _NOT_DONE = r"(?![\"']?\s?[=:：]\s?[\"']?(?:(?:false|null|none|no)\b|否|无))"
+_NOT_ZERO = r"(?!:? 0\b)"
 _NOT_NONE = (
     r"(?!(?:次数|[条个]?数|数量|总数|信息|原因|码)?\s?(?:[=:：]\s?(?:0(?!\d)|null|none|false|[无否])|=\s?(?:[,，;；]|$)))"
     r"(?!\s?0\s?[次条个])(?!率)"
@@ -78,11 +79,14 @@ _NOT_SAID = lazy_pattern(
 )
 # A failure that is denied: 未发生消费失败, no consume failure. What else the clause says stays.
 _DENIED = lazy_pattern(
-    "(?:未|没有?|无|不|并非|不是|避免|防止)(?:再次?|曾|会|有|任何|发生|出现|发现|产生|过){0,3}(?:消费)?(?:失败|异常|出错|报错|错误|超时)"
-    r"|\b(?:no|without|zero|0)(?: any)?(?: (?:messages?|msgs?|consum\w{1,6}))? (?:fail(?:ed|ures?|s)?|errors?|exceptions?)\b"
+    "(?:未|没有?|无|不|并非|不是|避免|防止)(?:再次?|曾|会|有|任何|发生|出现|发现|产生|过){0,3}"
+    "(?:消费)?(?:失败|异常|出错|报错|错误|超时)"
+    r"|\b(?:no|without|zero|0)(?: any)?(?: (?:messages?|msgs?|consum\w{1,6}))?"
+    r" (?:fail(?:ed|ures?|s)?|errors?|exceptions?)\b"
     r"|\b(?:none|nothing) failed\b|(?:\bnot|n't|\bnever) (?:ever |once )?fail(?:ed|s)?\b"
 )
 _DENYING = ("未", "没", "无", "不", "非", "止", "免", "no", "0 ", "n't", "never", "without", "zero")
+_FAILING = ("fail", "error", "exception", "失败", "异常", "错", "超时")
 _LAST_ASKED = lazy_pattern(rf"(?<![^,，。.;；!\n])[^,，。.;；!\n]*(?:[?？]|{_ASKED})\s*\Z")
 # One of these is in each of them: most texts are told apart by them, too.
 _ASKING = (
@@ -156,9 +160,14 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
             "failed",
             f"{_FAILURES}|unable|could not|cannot",
             r"\b(?<!without )(?<!no )(?:fail(?:ed|s|ure)?|error|exception|unable|could not|cannot)\b"
-            rf"(?: (?:to|while|when|in|during|on))? (?:consum\w{{1,3}}|(?:process|handl)\w{{1,3}} {_MESSAGE})(?!:? 0\b)",
+            r"(?: (?:to|while|when|in|during|on))? (?:consum\w{1,3}"
+            rf"|(?:process|handl)\w{{1,3}} {_MESSAGE}){_NOT_ZERO}",
         ),
-        ("failed", "fail|nack", r"\bfail(?:ed|s)? to (?:consume|process|handle)\b(?!:? 0\b)|\bnack(?:s|ed)?\b" + _NO_COUNT),
+        (
+            "failed",
+            "fail|nack",
+            rf"\bfail(?:ed|s)? to (?:consume|process|handle)\b{_NOT_ZERO}|\bnack(?:s|ed)?\b{_NO_COUNT}",
+        ),
         (
             "failed",
             _FAILURES,
@@ -390,7 +399,7 @@ def word_of(near: str) -> str:
     near = _SIGNS.sub(" # ", _ID.sub("#", near.lower()))
     if any(word in near for word in _ASKING):
         near = _NOT_SAID.sub(" ", near)
-    if any(word in near for word in _DENYING):
+    if any(word in near for word in _FAILING) and any(word in near for word in _DENYING):
         near = _DENIED.sub(" ", near)
     said = _word_of(near)
     if said in ("", "received") and "=" in near and any(end in near for end in _ENDS):

@@ -56,7 +56,7 @@ def intake_sentence(intake: Intake, where: str, words: Words, summary: Mapping[s
 def common_sentences(
     intake: Intake, clock: Clock, reader: Reader, summary: Mapping[str, Any] | None = None
 ) -> list[str]:
-    """What ids have in common, in what they differ and what most are of; of a list or table also which come more than once.
+    """What ids have in common, how they differ, what most are of; of a list or table also which come again.
 
     Of a log its messages are compared, and its records. `summary`: of the scan of all, where not all was read here.
     """
