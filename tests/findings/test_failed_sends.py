@@ -44,6 +44,9 @@ def told(text: str, tmp_path: Path, ids: tuple[str, ...] = (NEXT,), variant: str
         "ERROR Failed to send order-7",
         "org.apache.rocketmq.client.exception.MQClientException: Send [3] times, still failed, cost [9004]ms",
         "ERROR 发送消息失败, 订单 7",
+        "ERROR 发送订单消息超时, 没有重试",
+        "ERROR 发送失败次数=3",
+        "ERROR failed to send 20 messages, no route",
     ],
 )
 def test_the_failed_send_in_front_of_a_gap_is_in_the_sentence(line: str, tmp_path: Path) -> None:
@@ -61,6 +64,10 @@ def test_the_failed_send_in_front_of_a_gap_is_in_the_sentence(line: str, tmp_pat
         f"sent {BEFORE}\nsent {NEXT}\n{FAILED}\n",
         f"sent {BEFORE}\nINFO sendMessage ok, error=null\nINFO resend at once\nsent {NEXT}\n",
         f"sent {BEFORE}\nsend timeout: 3000\nsend done: 9 ok, 0 failed\nsend ok, error: none\nsent {NEXT}\n",
+        f"sent {BEFORE}\nINFO 发送成功，无异常\nINFO 发送没有出现异常\nsent {NEXT}\n",
+        f"sent {BEFORE}\nINFO 发送失败数：0\nINFO 发送失败 0 条\nINFO 发送超时时间=3000\nsent {NEXT}\n",
+        f"sent {BEFORE}\nsend ok, no error\nsend ok without exception\nnever failed to send\nsent {NEXT}\n",
+        f"sent {BEFORE}\nfailed to send: 0\nsend error count 0\nsent {NEXT}\n",
         f"{FAILED}\nsent {NEXT}\n",  # nothing tells what this process did before
         f"sent {BEFORE} RemotingTimeoutException=0\nsent {NEXT} sendDefaultImpl\n",
     ],

@@ -11,13 +11,19 @@ from idcore.answers.findings import limits
 from idcore.scan.lines import Piece
 
 # As DefaultMQProducerImpl and NettyRemotingClient name what fails, and as applications say it.
+# What denies a failure is in front of it, and a count of none, or the name of a limit, is behind it.
+_NOT_DENIED = "".join(
+    f"(?<!{word})"
+    for word in ("无", "未", "不", "没", "没有", "无任何", "没有任何", "未发生", "没有发生", "未出现", "没有出现")
+)
+_NO_COUNT = r"(?!(?:次数|(?:条|个)?数|数量|总数)?\s?(?:[=:]|：)?\s?0(?!\d))"
+_ZH_FAILED = rf"发送(?:(?!成功)[^\n]){{0,30}}?{_NOT_DENIED}(?:失败|异常|超时(?!时|阈|设|配|参)){_NO_COUNT}"  # in bytes
 _FAILED = re.compile(
     rb"sendDefaultImpl|sendKernelImpl exception|Remoting(?:TooMuchRequest|Timeout|Connect|SendRequest)"
     rb"|MQClientException|MQBrokerException|times, still failed|No route info of this topic|TIMEOUT_CLEAN_QUEUE"
-    rb"|(?i:\bsend(?:ing)?\b[^\n\[\]{}=]{0,40}?(?<!0 )\b(?:failed|failure|fails|error|exception|timed[ -]out)\b"
-    rb"(?!\s?[=:]\s?(?:0|null|none|false)\b))"
-    rb"|(?i:\b(?:failed|unable) to send\b)|\xe5\x8f\x91\xe9\x80\x81[^\n]{0,30}?"
-    rb"(?:\xe5\xa4\xb1\xe8\xb4\xa5|\xe8\xb6\x85\xe6\x97\xb6|\xe5\xbc\x82\xe5\xb8\xb8)"
+    rb"|(?i:\bsend(?:ing)?\b[^\n\[\]{}=]{0,40}?(?<!0 )(?<!no )(?<!not )(?<!never )(?<!without )(?<!n't )"
+    rb"\b(?:failed|failure|fails|error|exception|timed[ -]out)\b(?! count)(?!\s?[=:]\s?(?:0|null|none|false)\b))"
+    rb"|(?i:(?<!not )(?<!never )(?<!n't )\b(?:failed|unable) to send\b(?!:? ?0\b))|" + _ZH_FAILED.encode()
 )
 # SEND_OK as Java and the Go client print it, before the offsetMsgId of the same answer. That the answer has not
 # ended is seen first: once, and not again behind each sendStatus.
