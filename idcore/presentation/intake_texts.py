@@ -93,18 +93,18 @@ class _Aspects(NamedTuple):
 
 def _compared(aspects: _Aspects, words: Words) -> tuple[list[str], list[str]]:
     """What all have in common, and the sentences of that, of what differs and of what most are of."""
-    alike, apart = [], []
+    alike, apart, times = [], [], []
     for name, values in aspects.values.items():
         mark = aspects.mark if name == "minute" else ""
         if len(values) == 1:
             alike.append(_aspect(name, values, words) + mark)
         elif name == "minute":
-            apart.append(words("list.between", first=min(values), last=max(values)) + mark)
+            times.append(words("list.between", first=min(values), last=max(values), mark=mark))
         else:
             apart.append(words.count(name, len(values)))
     said = [words("list.common", what=words.listed(alike))] if alike else []
     said += [words("list.apart", what=words.listed(apart))] if apart else []
-    return alike, [*said, *_most_sentences(aspects.values, words)]
+    return alike, [*said, *times, *_most_sentences(aspects.values, words)]
 
 
 def _of_log(items: Iterable[FoundId], clock: Clock, reader: Reader) -> _Aspects:

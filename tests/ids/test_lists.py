@@ -141,8 +141,8 @@ def test_in_what_a_list_differs_is_said() -> None:
     ids = [uniq(0x0A000007 + n, 4711, JAVA, DAY_20 + 600_000 * n, n) for n in range(3)]
     said = common(",".join([*ids, ids[0]]))
     assert (
-        "They are of 3 hosts, 3 processes and the time from 2026-11-21 00:00 +00:00 to 2026-11-21 00:20 +00:00 "
-        "(month assumed)." in said
+        "They are of 3 hosts and 3 processes. They were generated between 2026-11-21 00:00 +00:00 "
+        "and 2026-11-21 00:20 +00:00 (month assumed)." in said
     )
     assert f"1 ID more than once: {ids[0]} (2)." in said
     assert "3 台主机" in common(",".join(ids), "zh")
@@ -166,7 +166,10 @@ def test_what_the_messages_and_the_records_of_a_log_have_in_common_is_said() -> 
     text = "\n".join(SENT.format(one, offset(0x0A000001, 10911, n << 10)) for n, one in enumerate(ids))
     said = common(text)
     assert "broker 10.0.0.1:10911 in common." in said
-    assert "They are of 2 hosts, 2 processes and the time from 2026-11-21 00:00 +00:00 to 2026-11-21 00:02" in said
+    assert (
+        "They are of 2 hosts and 2 processes. They were generated between 2026-11-21 00:00 +00:00 and 2026-11-21 00:02"
+        in said
+    )
     assert "assumed" not in said, "the lines show the month"
 
 

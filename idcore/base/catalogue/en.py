@@ -233,7 +233,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "list.maker": "the client ({value})",
     "list.broker": "broker {value}",
     "list.minute": "the minute {value}",
-    "list.between": "the time from {first} to {last}",
+    "list.between": "They were generated between {first} and {last}{mark}.",
     "decode.cut": "The table, Copy, CSV and JSON contain the first {n}; the charts count all. To export everything: python -m idcore decode - --format csv < FILE",
     "decode.empty_files": "Nothing to read: empty, 0 bytes.",
     "decode.elsewhere": "This scan read a folder on the server: its **{ids}** are counted in the charts but not listed here.",

@@ -222,7 +222,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "list.maker": "客户端（{value}）",
     "list.broker": "Broker {value}",
     "list.minute": "同一分钟 {value}",
-    "list.between": "{first} 至 {last} 之间",
+    "list.between": "它们生成于 {first} 至 {last} 之间{mark}。",
     "decode.cut": "表格、复制、CSV 和 JSON 只含前 {n}；图表及其数据表统计全部。要把全部导出为文件：python -m idcore decode - --format csv < FILE",
     "decode.empty_files": "没有可读的内容：文件为空，0 字节。",
     "decode.elsewhere": "本次扫描读取的是服务器上的目录：其中 **{ids}**，均计入图表，但不在此逐个列出。",
