@@ -3536,7 +3536,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.said_oldest_time": " The oldest was stored at {at}.",
     "fate.said_unclear": " The result of {n} more is unclear.",
     "fate.span": " of {span}",
-    "fate.none_logs": "Logs do not show what consumer groups consumed. For one message use Message journey. For all, scan a broker's store folder on the Store page.",
+    "fate.none_logs": "Log lines tell of single deliveries, not of all that a consumer group consumed. For one message use Message journey. For all, scan a broker's store folder on the Store page.",
     "fate.none_older": "An older version made this scan, without the tables for this page. Scan the store folder again.",
     "fate.none_groups": "No consumer group is known for any topic of this store folder. Copy the broker's folder `config` too, above all `consumerOffset.json`, and scan it again.",
     "fate.to_store": "Open the store folder",

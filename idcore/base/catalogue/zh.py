@@ -3374,7 +3374,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fate.said_oldest_time": "最早的一条存储于 {at}。",
     "fate.said_unclear": "另有 {n} 条结果不明。",
     "fate.span": "{span} 的消息中，",
-    "fate.none_logs": "日志中看不出各消费组消费了哪些消息。单条消息请用“消息历程”；全部消息请在“存储目录”页扫描 Broker 的存储目录。",
+    "fate.none_logs": "日志行只说明个别消息的投递，看不出各消费组消费了哪些消息。单条消息请用“消息历程”；全部消息请在“存储目录”页扫描 Broker 的存储目录。",
     "fate.none_older": "本次扫描由旧版本生成，没有此页所需的表。请重新扫描该存储目录。",
     "fate.none_groups": "在此存储目录中，没有任何主题有已知的消费组。请把 Broker 的 `config` 目录（尤其是 `consumerOffset.json`）与存储目录一起复制，然后重新扫描。",
     "fate.to_store": "打开存储目录",
