@@ -29,7 +29,7 @@ _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
 # `failed=0` counts something, and so does 失败次数：0. A name that ends in a count says how often, not that it did not.
 # `"consumed":false` says that it was not.
 # Behind a colon at a line's end the reason follows in the next line; behind = there is none.
-_NO_COUNT = r"(?!(?:ed)?[\"']?\s?(?:[=:]\s?[\"']?(?:\d+\b|false|null|none)|=\s?(?:[,;]|$)))"
+_NO_COUNT = r"(?!(?:ed)?[\"']?\s?(?:[=:]\s?[\"']?(?:\d+\b|false|null|none)|=\s?(?:[,;]|$)|0\b))"
 _NOT_DONE = r"(?![\"']?\s?[=:：]\s?[\"']?(?:(?:false|null|none|no)\b|否|无))"
 _NOT_ZERO = r"(?!:? 0\b)"
 _NOT_NONE = (
