@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from idcore.base.catalogue import words
-from idcore.ids.origins import BrokerAddress
+from idcore.ids.origins import BrokerAddress, Fingerprint
 from idcore.presentation.html import compared as html
 from idcore.presentation.reader import Reader
 from idcore.presentation.times import UTC
@@ -33,6 +33,20 @@ def by_place(missing: Counter[int], ids: list[int], kind: str = "offset") -> Com
         Difference(kind, of, n, n, n - missing[at], (), ()) for at, (of, n) in enumerate(zip(origins, ids, strict=True))
     )
     return Compared(tuple(rows), {}, ())
+
+
+def test_an_example_is_no_record_of_a_message_that_both_sides_name() -> None:
+    """A consumer logs `consumed msgId=…`, without the offsetMsgId that its producer logs besides."""
+    own, record = "0A00000712674617C26403A3880B0040", "0A00000700002A9F00000000000E8580"
+    of_records = Difference("offset", BrokerAddress("10.0.0.7", 10_911), 2, 1, 1, (record,), ())
+    of_messages = Difference("uniq", Fingerprint("10.0.0.7", 4711, "4617C264"), 2, 1, 1, (own,), ())
+    reader = Reader(words("en"), UTC)
+    both = html.samples(Compared((of_records, of_messages), {}, ()), "before", reader)
+    assert both is not None and own in both and record not in both
+    alone = html.samples(Compared((of_records,), {}, ()), "before", reader)
+    assert alone is not None and record in alone
+    same = replace(of_messages, after=2, both=2, only_before=())
+    assert html.samples(Compared((of_records, same), {}, ()), "before", reader) is None
 
 
 def at_random(r: random.Random, number: int, ids: list[int]) -> Counter[int]:

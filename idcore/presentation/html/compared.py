@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from idcore.presentation.html.cards import kind_params
@@ -10,7 +11,7 @@ from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Column, Html, Table, emphasised, join, link, number, tag
 from idcore.presentation.triage import compared as core
 from idcore.presentation.triage import compared_texts
-from idcore.presentation.triage.compared import GROUPS, MESSAGE, SIDES, STORED, Compared
+from idcore.presentation.triage.compared import GROUPS, MESSAGE, SIDES, Compared
 
 if TYPE_CHECKING:
     from idcore.scan.compare import Difference
@@ -74,12 +75,12 @@ def lines_link(of: Scans, comparison: Compared, side: str, row: Difference, labe
 
 
 def samples(comparison: Compared, side: str, reader: Reader) -> Html | None:
-    """Some ids of one side only, each with its bytes and what happened to it; not of a kind that the other side never
-    names."""
-    ids = [one for group in (MESSAGE, STORED) for one in comparison.alone(side, group)]  # what people search for, first
+    """Some ids of one side only, each with its bytes and what happened to it. They stand for messages: an offsetMsgId
+    does not where both sides name msgIds, since a line may name the msgId alone."""
+    ids = list(islice(comparison.alone(side, comparison.group), SAMPLES))
     links = [
         tag("span", _to_id(text, kind, reader, class_="mq-mono"), " ", _to_message(text, kind, reader))
-        for text, kind in ids[:SAMPLES]
+        for text, kind in ids
     ]
     return tag("p", join(links, " "), class_="mq-samples") if links else None
 
