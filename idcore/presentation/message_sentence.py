@@ -124,7 +124,8 @@ def last_said(
         of_groups = {claim.group: (said_at, claim) for said_at, claim in telling if claim.event == "track"}
         last = sorted(of_groups.values(), key=lambda each: each[1].status == "CONSUMED")[:_MOST_GROUPS]
     texts = dict.fromkeys(_of_group(claim, words) for _, claim in last)
-    places = words("comma").join(dict.fromkeys(place for place, _ in last))
+    of_last = {place for place, _ in last}
+    places = words("comma").join(dict.fromkeys(place for place, _ in telling if place in of_last))
     known = {"what": words("semicolon").join(texts), "place": places}
     return words("one.last", at=reader.full(moment), **known) if moment else words("one.last_undated", **known)
 

@@ -60,6 +60,13 @@ def test_who_opens_the_link_of_a_line_reads_what_its_sender_reads(open_page: Ope
     assert app.expander[0].label.startswith("SendResult \\[sendStatus=SEND_OK") and app.text_area[0].value == SENT
 
 
+def test_the_lines_of_an_answer_of_mqadmin_are_named_in_their_order(open_page: Open) -> None:
+    states = (("billing", "CONSUMED"), ("mail", "NOT_ONLINE"), ("crm", "NOT_CONSUME_YET"))
+    tracks = (f"MessageTrack [consumerGroup={group}, trackType={state}, exceptionDesc=null]" for group, state in states)
+    page = shown(decoded(open_page, "\n".join((f"Properties: {{UNIQ_KEY={ID}}}", *tracks))))
+    assert "(line 2, line 3, line 4)" in page and page.index("group mail") < page.index("group billing")
+
+
 CHECKED = (  # of a Spring example: the SendResult has the queue of the topic, and the queue offset of the half message
     "2019-12-06 01:23:00.930 INFO [SendResult [sendStatus=SEND_OK, msgId=0AAB01730C8518B4AAC214E570BD0002, "
     "offsetMsgId=null, messageQueue=MessageQueue [topic=DEMO_07, brokerName=broker-a, queueId=3], queueOffset=38]]\n"
