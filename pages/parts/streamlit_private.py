@@ -100,8 +100,9 @@ NAMES: Mapping[str, tuple[str, str]] = {
         "the one has no answer, and stays open; of the other the server keeps 25 MB, also of a stranger",
     ),
     "uvicorn.protocols.http.httptools_impl.HttpToolsProtocol": (
-        "a request whose head does not end is refused, and so is one behind too many that wait in its connection",
-        "both are kept as long as they come, also those of a stranger",
+        "a request whose head does not end is refused, and so is one behind too many that wait in its connection; what "
+        "comes behind a body (trailers) is no header",
+        "both are kept as long as they come, also those of a stranger; a trailer may be a proxy's header",
     ),
 }
 
@@ -204,7 +205,8 @@ def watch_requests() -> None:
     if (kind := find("HttpToolsProtocol")) is not None:
         _replace(kind, "data_received", _parse)
         _replace(kind, "on_message_begin", _begin_request)
-        for name in ("on_headers_complete", "on_body", "on_message_complete"):
+        _replace(kind, "on_headers_complete", _end_head)
+        for name in ("on_body", "on_message_complete"):
             _replace(kind, name, _go_on)
 
 
@@ -234,6 +236,11 @@ def _begin_request(begin: Callable[..., None], protocol: Any) -> None:
     if len(protocol.pipeline) >= MOST_WAITING:
         raise ValueError("too many requests wait")  # the parser ends, and the connection with it
     begin(protocol)
+
+
+def _end_head(own: Callable[..., None], protocol: Any) -> None:
+    _go_on(own, protocol)
+    protocol.headers = [*protocol.headers]  # what comes behind a body is none: no proxy that sends the name saw to it
 
 
 def _go_on(own: Callable[..., None], protocol: Any, *given: Any) -> None:
