@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -20,6 +20,7 @@ from idcore.presentation.triage import scope
 ZoneFrom = Literal["chosen", "browser", "default"]
 COOKIE = "rocketmq-ids-"  # and the name of a choice
 RANGE = ("from", "to")  # the time range of an address
+LONGEST_CARRIED = 1_000  # characters of a value that links take over from an address: a page has hundreds of links
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +141,17 @@ def link_params(page: str = "", /, **more: str | Sequence[str] | None) -> dict[s
     params: dict[str, str | Sequence[str] | None] = {"lang": None if unsaid else lang}
     if more.get("run") and more["run"] == query.get("run", state.get("run")):
         if not more.keys() & set(RANGE):
-            params |= {name: query.get(name) for name in RANGE}
+            params |= _carried(RANGE)
         if page in scope.APPLIES:
-            params |= scope.agreed({name: query.get(name) for name in scope.NAMES}, more)
+            params |= scope.agreed(_carried(scope.NAMES), more)
     params |= {"zone": state.get("zone_chosen"), **more}
     return {key: value for key, value in params.items() if value}
+
+
+def _carried(names: Iterable[str]) -> dict[str, str | None]:
+    """These values of the address in sight. The browser may send half a megabyte in each."""
+    every = {name: st.query_params.get(name) for name in names}
+    return {name: value if len(value or "") <= LONGEST_CARRIED else None for name, value in every.items()}
 
 
 def _relative(page: str, **asked: str | Sequence[str] | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from urllib.parse import urlencode
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -30,3 +31,12 @@ def test_a_number_of_a_link_fills_its_box_and_the_box_the_link(open_page: Open, 
     assert "keep" not in app.query_params, "the usual value needs no place in the address"
     app.query_params["keep"] = "24"  # the browser goes back
     assert app.run().number_input(key="keep").value == 24
+
+
+@pytest.mark.parametrize("page", ["decode", "findings"])
+def test_a_huge_value_of_a_link_goes_into_no_other_link(open_page: Open, run: str, page: str) -> None:
+    for name in ("from", "to", "host", "process", "broker", "topic"):
+        huge = {name: "1," * 5_000}  # a browser may send half a megabyte, and a page has hundreds of links
+        app = open_page(page, run=run, **huge)
+        links = [one.proto.query_string for one in app.get("page_link")] + [one.proto.body for one in app.get("html")]
+        assert links and not any(urlencode(huge) in text for text in links), name
