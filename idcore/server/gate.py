@@ -133,7 +133,7 @@ class Gate:
             await self.app(scope, receive, send)
             return
         entrance = self.entrance()
-        if not _may_come(scope, entrance, self.hosts()):
+        if path_of(scope, self.base()) == FIGURES or not _may_come(scope, entrance, self.hosts()):
             await send_refusal(scope, receive, send)
         elif log_out.is_foreign_logout(path_of(scope, self.base()), scope["headers"]):
             await self._maybe_foreign_logout(entrance, scope, receive, send)
@@ -148,8 +148,8 @@ class Gate:
 
     def _is_closed(self, entrance: Entrance, path: str, scope: Scope) -> bool:
         """Whether an address is nobody's, or that of somebody else: a colleague may know a link of a download."""
-        if path == FIGURES or scope["type"] != "http" or (names := self.owners(path)) is None:
-            return path == FIGURES
+        if scope["type"] != "http" or (names := self.owners(path)) is None:
+            return False
         who = entrance.visitor(self.claims(scope["headers"]), time.time())
         return not who.name or who.name not in names or not names[who.name](who)
 

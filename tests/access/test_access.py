@@ -375,6 +375,7 @@ def test_without_a_login_a_name_that_was_made_to_lead_here_opens_no_websocket(
 def test_figures_of_streamlit_are_nobodys() -> None:
     figures = {"type": "http", "path": "/desk/_stcore/metrics"}
     assert not passes(LOGIN, figures, ANN | {"iat": time.time()}) and not passes(PROXY, figures)
+    assert not passes(Entrance(anywhere=True), figures)
 
 
 def test_without_a_login_there_is_the_page_that_offers_it_and_no_file() -> None:
