@@ -164,7 +164,7 @@ class Gate:
         elif path == CALLBACK:
             await self.app(scope, receive, _sent_on(send, link_of_cookie(scope["headers"], self.base()), self.base()))
         elif left <= 0 and is_page(scope):
-            await self.app(scope, receive, _with_header(send, link_cookie(scope)))
+            await self.app(scope, receive, _with_header(send, link_cookie(scope, self.base())))
         else:
             await self.app(scope, receive, send)
 
@@ -278,11 +278,12 @@ def is_page(scope: Scope) -> bool:
     return scope["type"] == "http" and scope["method"] == "GET" and b"text/html" in asked and not way
 
 
-def link_cookie(scope: Scope) -> tuple[bytes, bytes]:
+def link_cookie(scope: Scope, base: str) -> tuple[bytes, bytes]:
     """The link as a cookie of ten minutes: Streamlit leads everybody who logs in to the first page."""
     query = scope.get("query_string", b"").decode("latin-1")
     link = quote(f"{scope['path']}?{query}" if query else scope["path"], safe="")[:LONGEST_LINK]
-    return b"set-cookie", f"{WANTED}={link}; Path=/; Max-Age=600; HttpOnly; SameSite=Lax".encode()
+    path = base.rstrip("/") or "/"
+    return b"set-cookie", f"{WANTED}={link}; Path={path}; Max-Age=600; HttpOnly; SameSite=Lax".encode()
 
 
 def link_of_cookie(headers: Iterable[tuple[bytes, bytes]], base: str) -> str | None:

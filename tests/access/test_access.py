@@ -395,8 +395,8 @@ def link_after(cookie: str) -> str | None:
 
 def test_who_logs_in_comes_to_the_link_that_was_followed_and_never_to_another_site() -> None:
     scope = {"path": "/desk/findings", "query_string": b"run=20261121-015500-a1b2c3&lang=zh"}
-    name, value = link_cookie(scope)
-    assert name == b"set-cookie" and b"HttpOnly" in value
+    name, value = link_cookie(scope, "/desk/")
+    assert name == b"set-cookie" and b"HttpOnly" in value and b"Path=/desk;" in value
     assert (
         link_after(value.decode().split(";")[0].partition("=")[2])
         == "/desk/findings?run=20261121-015500-a1b2c3&lang=zh"
