@@ -20,7 +20,7 @@ from idcore.presentation.triage import scope
 ZoneFrom = Literal["chosen", "browser", "default"]
 COOKIE = "rocketmq-ids-"  # and the name of a choice
 RANGE = ("from", "to")  # the time range of an address
-LONGEST_CARRIED = 1_000  # characters of a value that links take over from an address: a page has hundreds of links
+LONGEST_CARRIED = 4_096  # characters of a value that links take over from an address, as of the longest path
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +141,15 @@ def link_params(page: str = "", /, **more: str | Sequence[str] | None) -> dict[s
     params: dict[str, str | Sequence[str] | None] = {"lang": None if unsaid else lang}
     if more.get("run") and more["run"] == query.get("run", state.get("run")):
         if not more.keys() & set(RANGE):
-            params |= _carried(RANGE)
+            params |= carried(RANGE)
         if page in scope.APPLIES:
-            params |= scope.agreed(_carried(scope.NAMES), more)
+            params |= scope.agreed(carried(scope.NAMES), more)
     params |= {"zone": state.get("zone_chosen"), **more}
     return {key: value for key, value in params.items() if value}
 
 
-def _carried(names: Iterable[str]) -> dict[str, str | None]:
-    """These values of the address in sight. The browser may send half a megabyte in each."""
+def carried(names: Iterable[str]) -> dict[str, str | None]:
+    """These values of the address in sight, for links: a page has hundreds, and a browser may send half a megabyte."""
     every = {name: st.query_params.get(name) for name in names}
     return {name: value if len(value or "") <= LONGEST_CARRIED else None for name, value in every.items()}
 

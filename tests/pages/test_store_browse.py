@@ -46,6 +46,11 @@ def open_store(store: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch) ->
     return lambda **query: open_page("store", store=str(store), **query)
 
 
+def test_a_huge_value_of_the_address_goes_into_no_link_of_a_store(open_store: Open) -> None:
+    page = shown(open_store(which="w" * 10_000))
+    assert "topic=VectorTopic" in page and "w" * 5_000 not in page
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_topic_leads_to_its_queues_and_a_queue_to_its_records(open_store: Open, lang: str) -> None:
     page = shown(open_store(lang=lang))

@@ -12,7 +12,7 @@ from idcore.presentation.html import stores as html
 from idcore.presentation.reports.markdown import escaped
 from idcore.rocketmq.store import StoreFolder
 from idcore.rocketmq.store.pages import Page, file_page, find_file, find_queue, queue_page
-from pages.parts.view import View, into_address, view
+from pages.parts.view import View, carried, into_address, view
 from pages.parts.widgets import show_html
 
 PAGE = 25
@@ -21,8 +21,7 @@ STEPS = ("topic", "queue", "offset", "file", "at")  # of an address: where in th
 
 def to(**steps: Any) -> str:
     """The address of a place in this store."""
-    here = {name: st.query_params.get(name) for name in ("store", "which")}
-    return view().href("store", **here, **{name: str(value) for name, value in steps.items()})
+    return view().href("store", **carried(("store", "which")), **{name: str(value) for name, value in steps.items()})
 
 
 def place(store: StoreFolder, overview: html.Overview, view: View) -> None:
