@@ -433,6 +433,15 @@ def is_any_proved(line, known, dating):
 
 
 @numba.njit(cache=True, nogil=True)
+def was_before(own, earlier, values, slots):
+    """Whether one of the earlier ids of a line is the same."""
+    for before in earlier:
+        if values[before] == values[own] and slots[before] == slots[own]:
+            return True
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
 def pair_lines(buf, origin, found, dating, votes, pairing, behind):
     """Dates the msgIds of each line, and pairs them: the i-th offsetMsgId goes with the i-th of them, then the last.
 
@@ -519,8 +528,6 @@ def pair_lines(buf, origin, found, dating, votes, pairing, behind):
             if slots[own] == slot_of_largest and values[own] > largest:  # as in nearly all lines
                 largest = values[own]
             else:
-                for other in range(one):
-                    before = ids[OWN, other]
-                    again |= values[before] == values[own] and slots[before] == slots[own]
+                again |= was_before(own, ids[OWN, :one], values, slots)
             pair(own, ids[OFFSET, at], ids[TIME, one], again, behind, found, pairing)
     found.state[STATE_LINES] = 0
