@@ -241,7 +241,7 @@ class Follower:
                 "behind": behind,
                 "is_cut": known.is_cut,
                 "inputs": [[file.path, file.start, file.size] for file in files],
-                "left_out": known.left_out,
+                "left_out": known.left_out | (self._kafka.left_out() if self._kafka is not None else {}),
                 "away": self._away(),
             },
         }

@@ -64,12 +64,19 @@ _TIMES = {"kafka.request.timeout.ms": "20000", "kafka.default.api.timeout.ms": "
 class _Written:
     """What is in the files of one partition: the last batch, and up to which byte of which file it goes.
 
-    Offsets say less: a topic that is made again begins at 0 once more.
+    Offsets say less: a topic that is made again begins at 0 once more. `next` is the offset behind the last record;
+    `missed` are offsets of such a topic that Spark has passed over, because it was further on in the one before.
     """
 
     batch: int = -1
     file: int = 1
     bytes: int = 0
+    next: int = 0
+    missed: int = 0
+
+    @classmethod
+    def read(cls, note: Path) -> _Written:
+        return cls(**json.loads(note.read_text(encoding="utf-8"))) if note.exists() else cls()
 
 
 class Records:
@@ -161,18 +168,30 @@ class Records:
         records = float(metrics.get("avgOffsetsBehindLatest", 0)) * self._partitions
         return round(records * self._mean)
 
+    def left_out(self) -> dict[str, str]:
+        """Partitions of topics that were made again meanwhile, of which records are missing, with a coded error."""
+        every = {note.stem: _Written.read(note).missed for note in self._notes.glob("*.json")}
+        return {
+            name: json.dumps(CoreError("kafka_made_again", {"missed": missed}).coded())
+            for name, missed in every.items()
+            if missed
+        }
+
     def _take(self, batch: DataFrame, number: int) -> None:
         self._ask()
         rows = self._read(batch, number)
         if not rows.num_rows:
             return
-        records = zip(*(rows[name].to_pylist() for name in ("topic", "partition", "value")), strict=True)
-        parts = [(where, [value for _, _, value in some]) for where, some in groupby(records, itemgetter(0, 1))]
+        records = zip(*(rows[name].to_pylist() for name in (*_OF_RECORD, "value")), strict=True)
+        parts = [
+            (where, [(offset, value) for _, _, offset, value in some])
+            for where, some in groupby(records, itemgetter(0, 1))
+        ]
         try:
             with self._lock:  # a query that was stopped may still be here when the next one brings its batch again
                 most = self._make_room()
-                for (topic, partition), values in parts:
-                    self._append(f"{_short(topic)}-{partition}", values, number, most)
+                for (topic, partition), some in parts:
+                    self._append(f"{_short(topic)}-{partition}", some, number, most)
         except (OSError, ValueError) as error:
             self._problem = coded(error)
             raise
@@ -209,13 +228,16 @@ class Records:
                 size -= own
         return min(FILE_BYTES, KEPT_BYTES // (4 * max(1, len(last))))
 
-    def _append(self, name: str, values: list[bytes | None], number: int, most: int) -> None:
-        """Records of one partition, in their order; a record without a value is none."""
+    def _append(self, name: str, records: list[tuple[int, bytes | None]], number: int, most: int) -> None:
+        """Records of one partition with their offsets, in their order; a record without a value is none."""
         place = self._notes / f"{name}.json"
-        written = _Written(**json.loads(place.read_text(encoding="utf-8"))) if place.exists() else _Written()
+        written = _Written.read(place)
         if number <= written.batch:
             return
-        data = b"".join(value.rstrip(b"\r\n") + b"\n" for value in values if value)
+        if records[0][0] < written.next:
+            written.missed += records[0][0]
+        written.next = records[-1][0] + 1
+        data = b"".join(value.rstrip(b"\r\n") + b"\n" for _, value in records if value)
         with (self.folder / f"{name}.{written.file:05}.log").open("a+b") as file:
             file.seek(written.bytes)
             half = file.read()  # of this batch, from a driver that was killed

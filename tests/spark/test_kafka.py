@@ -284,6 +284,17 @@ def test_a_topic_that_is_made_again_is_read_again(with_jars: None, tmp_path: Pat
     records._take(batch_of([(TOPIC, 0, offset, b"new %d" % offset) for offset in range(3)]), 1)
     (log,) = tmp_path.glob("*.log")
     assert log.read_text().splitlines()[5:] == ["new 0", "new 1", "new 2"]
+    assert records.left_out() == {}
+
+
+def test_what_is_missing_of_a_topic_that_was_made_again_is_said(with_jars: None, tmp_path: Path) -> None:
+    """Spark goes on at an offset of the topic before; what the new one has in front of it is read by nobody."""
+    batches = [(TOPIC, 0, 70), (TOPIC, 1, 9)], [(TOPIC, 0, 30), (TOPIC, 1, 12)], [(TOPIC, 0, 31)], [(TOPIC, 0, 4)]
+    for number, rows in enumerate(batches):
+        records_of(tmp_path)._take(batch_of([(*row, b"x") for row in rows]), number)
+    follow = {"left_out": records_of(tmp_path).left_out(), "is_cut": False}
+    (said,) = follow_texts.left_out(follow, words("en"))
+    assert said.startswith(f"{TOPIC}-0: the topic was") and "up to 34 of its first records were not read" in said
 
 
 def test_a_folder_that_takes_nothing_ends_it_with_the_reason(with_jars: None, tmp_path: Path) -> None:

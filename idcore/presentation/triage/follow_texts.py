@@ -31,7 +31,8 @@ def left_out(follow: Mapping[str, Any], words: Words) -> Iterator[str]:
     for path, row in paths[:_MOST_NAMED]:
         problem = from_coded(json.loads(row))
         if problem is not None:
-            yield words("follow.left_out", path=path, why=words.coded(problem))
+            is_part = problem.code == "kafka_made_again"
+            yield words("follow.missed" if is_part else "follow.left_out", path=path, why=words.coded(problem))
     if len(paths) > _MOST_NAMED:
         yield words("follow.left_out_more", n=words.count("file", len(paths) - _MOST_NAMED))
     if follow["is_cut"]:
