@@ -274,8 +274,8 @@ Every ID of a process with up to 1,500. Of a larger process:
 ## How lines pair two IDs
 
 The i-th offsetMsgId of a line goes with its i-th msgId or 5.x msgId, then with the last. This applies to lines of at
-most 1 MiB with at most 64 IDs of each kind. `growth` dates the offset by that ID, to the millisecond. An ID that occurs
-once in all input and has one offsetMsgId there is never in `copies`.
+most 1 MiB. `growth` dates the offset by that ID, to the millisecond. An ID that occurs once in all input and has one
+offsetMsgId there is never in `copies`.
 
 ## summary.json
 

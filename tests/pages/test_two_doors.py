@@ -478,8 +478,8 @@ def test_links_of_comparisons_and_fate_lists_carry_what_they_lead_to() -> None:
         Difference("uniq", Fingerprint("10.10.10.10", 12345, "1B9871B4"), 2, 1, 1, (IMPOSSIBLE,), ()),
         Difference("offset", BrokerAddress("10.10.10.5", 10911), 2, 1, 1, (stored,), ()),
     )
-    both = Compared(rows, {}, ())
-    assert compared.samples(both, "before", view) is not None
+    for sides in (rows, rows[1:]):  # records stand for messages where nothing else does
+        assert compared.samples(Compared(sides, {}, ()), "before", view) is not None
     assert [(more["id"], more.get("label")) for more in view.asked] == [
         (IMPOSSIBLE, "msgId"),
         *2 * [(IMPOSSIBLE, "msgId")],  # to Anatomy, and to Message
