@@ -36,19 +36,19 @@ def is_table_of_ids(text: str) -> bool:
     True
     """
     lines = [line for line in text.lstrip("\ufeff").splitlines() if line.strip()]
-    first = lines[1:2] or lines
-    for sign in _BETWEEN:
-        if not first or sign not in first[0]:
-            continue
-        try:
-            rows = [row for row in csv.reader(lines, delimiter=sign) if row]
-        except csv.Error:  # a field that is longer than any of a table
-            continue
-        body = rows[1:] if len(rows) > 1 and not any(map(_is_id, rows[0])) else rows
-        columns = [place for place, cell in enumerate(body[0]) if _is_id(cell)]
-        if columns and all(len(row) == len(body[0]) and _has_ids(row, columns) for row in body):
-            return True
-    return False
+    return any(_is_table(lines, sign) for sign in _BETWEEN if sign in "".join(lines[:2]))
+
+
+def _is_table(lines: Sequence[str], sign: str) -> bool:
+    """Whether these are the rows of such a table; most texts are none by their first."""
+    rows = csv.reader(lines, delimiter=sign)
+    try:
+        first = next(rows, [])
+        body = first if any(map(_is_id, first)) else next(rows, [])
+        columns = [place for place, cell in enumerate(body) if _is_id(cell)]
+        return bool(columns) and all(len(row) == len(body) and _has_ids(row, columns) for row in rows)
+    except csv.Error:  # a field that is longer than any of a table
+        return False
 
 
 def _has_ids(row: Sequence[str], columns: Sequence[int]) -> bool:
