@@ -513,7 +513,7 @@ def _tokens(
 
 
 def _born_of(marks: Sequence[tuple[int, int]], start: int, digits: str) -> int | None:
-    """Of the bornTimestamps of a very long line that of an ID: which it proves, in front or behind, else `_nearest`.
+    """Of the bornTimestamps of a line that of an ID: which it proves, in front or behind, else `_nearest`.
 
     JSON has its fields in any order.
     """

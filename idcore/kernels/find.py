@@ -69,7 +69,7 @@ BLOCK = 16  # a run of 32 digits holds a whole block of 16 for any begin of the 
 LOW_BITS, HIGH_BITS = U(0x7FFF7FFF7FFF7FFF), U(0x8000800080008000)
 LONGEST_LINE = 1 << 20
 ESCAPED_SIGNS = tuple(int.from_bytes(b"%02x" % sign, "big") for sign in b'=:"[, ')
-LINE_IDS = 1 << 14  # of a kind, in one line: more than a line of 1 MiB may have
+LINE_IDS = 1 << 15  # of a kind, in one line: more than a line of 1 MiB may have, with a sign between two
 # Columns of a line that is kept; the last: whether a `bo` may be in it, as in bornTimestamp.
 LINE_COLUMNS = 5
 FIRST_ID, END_ID, BEGIN, END, HAS_BO = range(LINE_COLUMNS)

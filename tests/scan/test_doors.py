@@ -302,6 +302,15 @@ def test_a_long_line_or_one_of_many_ids_is_dated_in_decode_and_scan(name: str, o
         assert ends is not None and datetime.fromtimestamp(ends[0] / 1_000, UTC).year == (2025 if is_dated else 2026)
 
 
+def test_each_of_a_line_with_as_many_ids_as_fit_has_its_record(on_disk: Callable[..., str]) -> None:
+    own = " ".join(uniq(0xC0A8010A, 8080, JAVA, 60_000 * (n // 1_000), n & 0xFFFF) for n in range(31_000))
+    line = f"{own} {offset(0xC0A80115, 10911, 300)} {offset(0xC0A80115, 10911, 600)}\n"
+    assert 1_020_000 < len(line) < 1 << 20
+    assert [
+        row["max_offset"] for row in scan_local([on_disk(line.encode())], month_rows(AT, UTC))["growth"].to_pylist()
+    ] == [600]
+
+
 @pytest.mark.parametrize("size", [1_000, 30_000, 200_000])
 def test_a_long_line_is_dated_also_where_splits_cut_it(size: int, on_disk: Callable[..., str]) -> None:
     path = on_disk("\n".join([batch(600, 9, ","), answer(300), batch(70, 6, ",")]).encode())
