@@ -72,10 +72,12 @@ def write_stamp(stamp: Path, value: str) -> None:
     stamp.write_text(value)
 
 
-def without(lock: str, packages: Sequence[str]) -> str:
-    """A lock without some packages, whose hashes are checked as those of the whole."""
-    entries = re.split(r"^(?=\S)", lock, flags=re.MULTILINE)
-    return "".join(entry for entry in entries if entry.partition("==")[0] not in packages)
+def parted(lock: str, packages: Sequence[str]) -> tuple[str, str]:
+    """A lock without some packages, and one of these alone: the hashes of both are checked as those of the whole."""
+    parts = ["", ""]
+    for entry in re.split(r"^(?=\S)", lock, flags=re.MULTILINE):
+        parts[entry.partition("==")[0] in packages] += entry
+    return parts[0], parts[1]
 
 
 def ended(*commands: Sequence[object], quiet: Sequence[int] = ()) -> list[int]:
@@ -152,28 +154,32 @@ class Environment:
         except (subprocess.CalledProcessError, SystemExit):
             sys.exit(f"setup: Python's venv module does not work: sudo apt-get install -y python{VERSION}-venv")
 
+    def _pip(self, *more: object) -> list[object]:
+        """What installs packages, each with its hash. Python compiles by itself what it imports, which is little."""
+        quiet = ("--quiet", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore", "--no-compile")
+        return [self.python, "-m", "pip", "install", *quiet, "--require-hashes", *more]
+
+    def _uv(self) -> list[object] | None:
+        """The same by uv, in a fifth of the time; None where only pip knows where packages come from."""
+        config = subprocess.run([self.python, "-m", "pip", "config", "list"], capture_output=True, text=True).stdout
+        lock = CACHE / "uv.lock"
+        write_stamp(lock, parted((ROOT / "requirements-dev.lock").read_text(encoding="utf-8"), ["uv"])[1])
+        uv = self._pip("--target", CACHE / "uv", "--upgrade", "-r", lock)
+        if re.search("index|proxy", config) or ended(uv) != [0]:
+            return None
+        into = ("--python", self.python, "--no-cache", "--require-hashes")
+        return [CACHE / "uv" / "bin" / "uv", "pip", "install", "--quiet", *into, "-r", self.requirements]
+
     def install(self) -> None:
         """And RocketMQ's own classes, for the tests, which fetch nothing: both wait for the network."""
         self.make()
         if self.first:
             lock, self.requirements = self.requirements, CACHE / "first.lock"
-            write_stamp(self.requirements, without(lock.read_text(encoding="utf-8"), LATER))
-        pip = [
-            self.python,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--root-user-action=ignore",
-            "--require-hashes",
-        ]
-        if self.dev or self.first:
-            pip.append("--no-compile")  # most modules are never imported, and Python compiles the others by itself
+            write_stamp(self.requirements, parted(lock.read_text(encoding="utf-8"), LATER)[0])
         jars = [[sys.executable, "tests/java/jars.py"]] if self.dev and shutil.which("mvn") else []
-        installed, *fetched = ended([*pip, "-r", self.requirements], *jars)
-        if installed:
+        pip = self._pip("-r", self.requirements)
+        failed, *fetched = ended(self._uv() or pip, *jars)
+        if failed and ended(pip) != [0]:
             sys.exit(f"setup: pip could not install {self.requirements.name}; see its message above")
         for stamp, value in self.stamps.items():
             write_stamp(stamp, value)
