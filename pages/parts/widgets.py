@@ -15,6 +15,7 @@ from idcore.presentation import documents, export
 from idcore.presentation.reports.markup import Html, Table, emphasised, tag, unbroken
 from idcore.server.gate import May
 from pages.parts import scans, session, visitor
+from pages.parts.figures import put
 from pages.parts.view import View, in_sight, into_address, link_params, view
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Plotly are
@@ -105,8 +106,9 @@ def chart(
     if brush is not None:
         key += f"-{brush.state}"
         box = {"fillcolor": view().palette.text, "opacity": 0.12, "line": {"width": 1, "color": view().palette.text}}
-        figure.update_layout(dragmode="select", selectdirection="h", newselection={"line": box["line"]})
-        figure.update_layout(activeselection={name: box[name] for name in ("fillcolor", "opacity")})
+        figure.update_layout(dragmode="select", selectdirection="h")
+        put(figure, "newselection", {"line": box["line"]})
+        put(figure, "activeselection", {name: box[name] for name in ("fillcolor", "opacity")})
     state: Any = None
     if select or brush is not None:
         modes: list[Literal["points", "box"]] = ["points"] if select else []

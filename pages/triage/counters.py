@@ -15,6 +15,7 @@ from idcore.presentation.triage.processes import assumed, countable, is_countabl
 from idcore.presentation.triage.time_range import ALL_TIMES
 from pages.parts import cache, session
 from pages.parts.charts import counters as charts
+from pages.parts.figures import x_axis
 from pages.parts.triage import chips, filters, lines, opened, ranking, shared, time_range
 from pages.parts.view import view
 from pages.parts.widgets import chart, columns, few, heading, page_of, pager, said, show_html, small_print
@@ -72,7 +73,7 @@ with left:
             points.drawn, shown, missing=missing, shown=in_range, assumed=assumed(row, words), judged=judged
         )
         if lived and points.dated and (ends := counter_rows.whole_span(row, cache.frame(run, "processes"))):
-            figure.update_xaxes(range=wall_clock(pd.Series(ends), shown.zone).tolist())
+            x_axis(figure, range=wall_clock(pd.Series(ends), shown.zone).tolist())
         brush = time_range.brush(in_range, shown.zone) if points.dated else None
         alt = sentence.replace("**", "")
         state = chart(figure, alt, lambda: points.inside, f"counter-{place}", select=points.dated, brush=brush)

@@ -473,3 +473,22 @@ def test_many_gaps_of_a_while_are_one_band(tmp_path: Path) -> None:
     _, rows = losing([(at, at + 20, 0) for at in range(0, 3_600, 300)], tmp_path)
     _, drawn = counters.sawtooth(rows, reader())
     assert len(strokes.wide(drawn)) == strokes.WIDE_BANDS
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        figures.axis(LIGHT, title="ids", fixedrange=True, tickformatstops=figures.DATES),
+        {"range": [1, 2], "autorange": None},
+        {"title": {"text": "more"}},
+        {"tickfont": {"color": "#123456"}, "showgrid": None},
+    ],
+)
+def test_parts_of_a_layout_are_set_as_plotly_itself_sets_them(properties: dict[str, Any]) -> None:
+    own, twin = (figures.two_rows(figures.paper(LIGHT, 200), (2, 1), 0.1) for _ in range(2))
+    for look in (figures.rows_axis(LIGHT, title="hosts"), properties):
+        figures.x_axis(own, look)
+        figures.y_axis(own, look, row=2)
+        twin.update_xaxes(look)
+        twin.update_yaxes(look, row=2, col=1)
+    assert own.to_plotly_json() == twin.to_plotly_json()

@@ -38,9 +38,12 @@ from pages.parts.figures import (
     lying_bars,
     note,
     paper,
+    put,
     rows_axis,
     titled,
     two_rows,
+    x_axis,
+    y_axis,
 )
 from pages.parts.view import View
 
@@ -77,8 +80,8 @@ def log(
     figure = two_rows(sheet, heights, spacing, shared=not close)
     _strip(figure, strip, left, right, view, colour)
     pad = (right - left) * 0.004
-    figure.update_xaxes(axis(palette, showgrid=False, range=[left - pad, right + pad], tickformat=",", nticks=8))
-    figure.update_yaxes(axis(palette, visible=False, fixedrange=True, range=[0, 1]), row=1, col=1)
+    x_axis(figure, axis(palette, showgrid=False, range=[left - pad, right + pad], tickformat=",", nticks=8))
+    y_axis(figure, axis(palette, visible=False, fixedrange=True, range=[0, 1]), row=1)
     if rows == 2:
         _histogram(figure, bins, view, colour, 1 if close else GIB)
     if close:
@@ -86,14 +89,14 @@ def log(
             x0=low / GIB, x1=high / GIB, row=1, col=1, line={"color": palette.text, "width": 2}, fillcolor=palette.text
         )
         ends = [f"{end:,.0f} GiB" for end in (left, right)]
-        figure.update_xaxes(tickvals=[left, right], ticktext=ends, fixedrange=True, row=1, col=1)
+        x_axis(figure, tickvals=[left, right], ticktext=ends, fixedrange=True, row=1)
         if rows == 2:
             edge = (high - low) * 0.02
             near = axis(palette, showgrid=False, range=[low - edge, high + edge], tickformat=",d", nticks=5)
-            figure.update_xaxes(near, row=2, col=1)
-            figure.update_xaxes(title=titled(words("brokers.axis_bytes"), palette, 6), row=2, col=1)
+            x_axis(figure, near, row=2)
+            x_axis(figure, title=titled(words("brokers.axis_bytes"), palette, 6), row=2)
     else:
-        figure.update_xaxes(title=titled(words("brokers.axis"), palette, 6), row=2, col=1)
+        x_axis(figure, title=titled(words("brokers.axis"), palette, 6), row=2)
     if marks.kept_from is not None:
         _cut(figure, left, min(marks.kept_from / GIB, right), right, words("brokers.cut", hours=marks.hours), palette)
     if marks.within is not None:
@@ -145,7 +148,7 @@ def _histogram(figure: go.Figure, bins: pd.DataFrame, view: View, colour: str, u
     )
     steps = {"dtick": 1} if bins["ids"].max() <= 3 else {"nticks": 3}
     look = axis(palette, title=words("col.ids"), rangemode="tozero", tickformat=",d", fixedrange=True, **steps)
-    figure.update_yaxes(look, row=2, col=1)
+    y_axis(figure, look, row=2)
 
 
 def _cut(figure: go.Figure, left: float, place: float, right: float, label: str, palette: Palette) -> None:
@@ -194,9 +197,9 @@ def growth(
         figure = _together(logs, steps, colours, view, assumed)
     last = pd.Series(pd.to_datetime([int(log.high_at[-1]) for log in logs.values()], unit="ms", utc=True))
     zoomed = {"range": list(shown.clock(view.zone))} if shown else {}
-    figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, **zoomed))
-    bottom = {} if len(logs) > MOST_TOGETHER else {"row": 2, "col": 1}
-    figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(last, view)), **bottom)
+    x_axis(figure, axis(palette, showgrid=False, tickformatstops=DATES, **zoomed))
+    bottom = {} if len(logs) > MOST_TOGETHER else {"row": 2}
+    x_axis(figure, axis(palette, showgrid=False, title=clock_title(last, view)), **bottom)
     _name(figure, names)
     return figure, step
 
@@ -263,10 +266,11 @@ def _together(
         )
     for row, title in ((1, words("brokers.speed_axis", unit=unit)), (2, words("brokers.growth_axis", unit=grown_unit))):
         quiet = axis(palette, rangemode="tozero", title=title, fixedrange=True, tickformat=",", nticks=4)
-        figure.update_yaxes(quiet, row=row, col=1)
+        y_axis(figure, quiet, row=row)
     names = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
     font = {"family": MONO, "size": 12, "color": palette.text}
-    figure.update_layout(showlegend=len(logs) > 1, legend={**names, "font": font, "itemdoubleclick": False})
+    figure.update_layout(showlegend=len(logs) > 1)
+    put(figure, "legend", {**names, "font": font, "itemdoubleclick": False})
     return figure
 
 
@@ -301,5 +305,5 @@ def _rows(steps: Mapping[str, Sequence[Step]], colours: Mapping[str, str], view:
             unselected={"marker": {"opacity": 1}},
         )
     rows = rows_axis(palette, tickvals=list(range(len(names))), ticktext=names, range=[-0.6, len(names) - 0.4])
-    figure.update_yaxes({**rows, "autorange": None})
+    y_axis(figure, {**rows, "autorange": None})
     return figure

@@ -12,7 +12,7 @@ from idcore.presentation.reports.roles import series_colour, tint
 from idcore.presentation.triage import compared_texts
 from idcore.presentation.triage.activity import wall_clock
 from idcore.presentation.triage.compared import SIDES, Compared
-from pages.parts.figures import DATES, axis, clock_title, legend, note, paper, rows_axis
+from pages.parts.figures import DATES, axis, clock_title, legend, note, paper, put, rows_axis, x_axis, y_axis
 from pages.parts.view import View
 
 TOP = 20
@@ -46,11 +46,10 @@ def bars(groups: Sequence[tuple[str, int, int, int]], view: View) -> go.Figure:
         if missing or new:
             end = sum(shown[place][1:])
             note(figure, f"−{missing:,}  +{new:,}", palette.muted, x=end, y=place, xshift=4)
-    figure.update_xaxes(axis(palette, visible=False, fixedrange=True, range=[0, longest * 1.4]))
-    figure.update_yaxes(rows_axis(palette, tickmode="array", tickvals=places, ticktext=[row[0] for row in shown]))
-    figure.update_layout(
-        barmode="stack", dragmode=False, showlegend=True, legend=legend(palette, itemclick=False, itemdoubleclick=False)
-    )
+    x_axis(figure, axis(palette, visible=False, fixedrange=True, range=[0, longest * 1.4]))
+    y_axis(figure, rows_axis(palette, tickmode="array", tickvals=places, ticktext=[row[0] for row in shown]))
+    figure.update_layout(barmode="stack", dragmode=False, showlegend=True)
+    put(figure, "legend", legend(palette, itemclick=False, itemdoubleclick=False))
     return figure
 
 
@@ -84,11 +83,12 @@ def rates(rows: pd.DataFrame, names: tuple[str, str], step: int, view: View) -> 
             ],
             hoverinfo="text",
         )
-    figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(rows["at"], view), tickformatstops=DATES))
+    x_axis(figure, axis(palette, showgrid=False, title=clock_title(rows["at"], view), tickformatstops=DATES))
     highest = float((rows["missing"] / rows["ids"]).max())
     most = 104 * min(1, 1.25 * max(highest, 0.04))  # a small share is seen, too
-    figure.update_yaxes(axis(palette, fixedrange=True, range=[0, most], ticksuffix=" %", nticks=5))
-    figure.update_layout(dragmode="zoom", showlegend=True, legend=legend(palette))
+    y_axis(figure, axis(palette, fixedrange=True, range=[0, most], ticksuffix=" %", nticks=5))
+    figure.update_layout(dragmode="zoom", showlegend=True)
+    put(figure, "legend", legend(palette))
     return figure
 
 
@@ -122,11 +122,12 @@ def over_time(rows: pd.DataFrame, comparison: Compared, view: View) -> go.Figure
             hoverinfo="text",
         )
         named.add(name)
-    figure.update_xaxes(axis(palette, showgrid=False, title=clock_title(rows["at"], view), tickformatstops=DATES))
+    x_axis(figure, axis(palette, showgrid=False, title=clock_title(rows["at"], view), tickformatstops=DATES))
     ticks = compared_texts.ticks(rows)  # without a sign: downwards is the other input, not less than nothing
     labels, ends = [f"{abs(tick):,}" for tick in ticks], [ticks[0], ticks[-1] + (ticks[1] - ticks[0]) * 0.1]
-    figure.update_yaxes(axis(palette, fixedrange=True, tickmode="array", tickvals=ticks, ticktext=labels, range=ends))
-    figure.update_layout(barmode="relative", dragmode="zoom", showlegend=True, legend=legend(palette))
+    y_axis(figure, axis(palette, fixedrange=True, tickmode="array", tickvals=ticks, ticktext=labels, range=ends))
+    figure.update_layout(barmode="relative", dragmode="zoom", showlegend=True)
+    put(figure, "legend", legend(palette))
     _sides(figure, rows, view)
     return figure
 

@@ -32,7 +32,20 @@ from idcore.presentation.triage.strokes import (
 )
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange, at, between
 from pages.parts.charts.timeline import has_wide_labels
-from pages.parts.figures import DATES, axis, band, clock_title, note, paper, ticks_up_to, titled, two_rows
+from pages.parts.figures import (
+    DATES,
+    axis,
+    band,
+    clock_title,
+    note,
+    paper,
+    put,
+    ticks_up_to,
+    titled,
+    two_rows,
+    x_axis,
+    y_axis,
+)
 from pages.parts.view import View
 
 TOP = COUNTER_WRAP - 1
@@ -79,19 +92,19 @@ def sawtooth(
     saw = None
     if (dated and shown) or not drawn.wraps:
         saw = extremes(((x, y) for _, x, y, _ in drawn.lines), left, right)
-    figure.update_yaxes(axis(palette, title=words("counters.axis"), fixedrange=True, **_of_counter(saw)), row=1, col=1)
+    y_axis(figure, axis(palette, title=words("counters.axis"), fixedrange=True, **_of_counter(saw)), row=1)
     fastest = extremes(((x, y) for _, x, y in speeds), left, right)
     quiet = axis(
         palette, title=words("counters.rate_axis"), fixedrange=True, **ticks_up_to(fastest[1] if fastest else 0)
     )
-    figure.update_yaxes(quiet, row=2, col=1)
-    figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES if dated else None))
+    y_axis(figure, quiet, row=2)
+    x_axis(figure, axis(palette, showgrid=False, tickformatstops=DATES if dated else None))
     if dated and shown:
-        figure.update_xaxes(range=[left, right])
+        x_axis(figure, range=[left, right])
     below = BELOW_LANE if dated and bands(drawn) else 0
     # The other axis is below the first screen.
-    figure.update_xaxes(showticklabels=True, ticklabelstandoff=below, row=1, col=1)
-    figure.update_xaxes(title=titled(title + assumed, palette), row=2, col=1)
+    x_axis(figure, showticklabels=True, ticklabelstandoff=below, row=1)
+    x_axis(figure, title=titled(title + assumed, palette), row=2)
     if dated:
         clickable(figure, points[shown.contains(points["sent_at"])], drawn, view, assumed, row=1, col=1)
     figure.update_layout(dragmode="zoom", hovermode="closest")
@@ -118,12 +131,12 @@ def small(points: pd.DataFrame, view: View, missing: int | None = None, assumed:
     if not drawn.wraps and drawn.lines:  # what there is of it, and not a line along the bottom
         every = [value for _, _, saw, _ in drawn.lines for value in saw if value is not None]
         circle = {**_of_counter((min(every), max(every))), "nticks": 3}
-    figure.update_yaxes(axis(palette, fixedrange=True, **circle))
+    y_axis(figure, axis(palette, fixedrange=True, **circle))
     dates: dict[str, Any] = {}
     if is_dated(points):
         is_wide = not points.empty and has_wide_labels(points["sent_at"], pd.Timedelta(0))
         dates = {"tickformatstops": DATES, "tickangle": 0, "nticks": 2 if is_wide else 4}
-    figure.update_xaxes(axis(palette, showgrid=False, fixedrange=True, **({"nticks": 4} | dates)))
+    x_axis(figure, axis(palette, showgrid=False, fixedrange=True, **({"nticks": 4} | dates)))
     figure.update_layout(dragmode=False)
     return figure, drawn
 
@@ -239,9 +252,7 @@ def _gap_dots(figure: go.Figure, drawn: Strokes, process: str, view: View) -> No
     )
     bottom = (figure.layout.yaxis.domain or (0, 1))[0]
     domain = [max(0.0, bottom - LANE), max(0.01, bottom - 0.015)]
-    figure.update_layout(
-        yaxis3={"domain": domain, "anchor": "x", "range": [0, 1], "visible": False, "fixedrange": True}
-    )
+    put(figure, "yaxis3", {"domain": domain, "anchor": "x", "range": [0, 1], "visible": False, "fixedrange": True})
     if bottom:  # a low picture has its marks on the axis, where the 0 stands
         lane: dict[str, Any] = {"x": 0, "xref": "x domain", "y": 0.5, "yref": "y3", "yanchor": "middle", "xshift": -6}
         note(figure, words("counters.gap_lane"), palette.muted, "right", **lane)

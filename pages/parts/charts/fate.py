@@ -18,7 +18,7 @@ from idcore.presentation.triage.heat_cells import shortened
 from idcore.presentation.triage.time_range import TimeRange
 from pages.parts.charts import timeline
 from pages.parts.charts.producers import FEW
-from pages.parts.figures import axis, cells, clock_columns, heat_strip, paper, rows_axis
+from pages.parts.figures import axis, cells, clock_columns, heat_strip, paper, put, rows_axis, x_axis, y_axis
 from pages.parts.view import View
 
 ROW = 24  # pixels
@@ -52,10 +52,10 @@ def heat(heat: Heat, view: View, chosen: tuple[str, TimeRange]) -> go.Figure:
     cells(figure, heat_cells.of_groups(heat, clock, view.words))
     _mark(figure, heat, clock, palette, chosen)
     clock_columns(figure, pd.Series(heat.begins), heat.step, few, view)
-    figure.update_xaxes(range=[edges[0], edges[-1]])
+    x_axis(figure, range=[edges[0], edges[-1]])
     figure.update_traces(xgap=0 if few else None, selector={"type": "heatmap"})
-    figure.update_yaxes(rows_axis(palette, tickvals=rows, ticktext=[esc(shortened(name)) for name in heat.groups]))
-    figure.update_yaxes(range=[len(rows) - 0.5, -0.5], autorange=None)
+    y_axis(figure, rows_axis(palette, tickvals=rows, ticktext=[esc(shortened(name)) for name in heat.groups]))
+    y_axis(figure, range=[len(rows) - 0.5, -0.5], autorange=None)
     figure.update_layout(dragmode=False, hoverdistance=max(20, WIDEST // len(clock)))
     return figure
 
@@ -104,7 +104,8 @@ def failures(found: pd.DataFrame, step: pd.Timedelta, view: View, shown: TimeRan
     timeline.outside(figure, clock, step, shown, view)
     clock_columns(figure, found.index.to_series(), step, False, view)
     tries = words("fate.failed_axis", step=step_text(step, words))
-    figure.update_yaxes(axis(palette, title=tries, rangemode="tozero", fixedrange=True, nticks=6, tickformat=",d"))
+    y_axis(figure, axis(palette, title=tries, rangemode="tozero", fixedrange=True, nticks=6, tickformat=",d"))
     place = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "itemclick": False, "itemdoubleclick": False}
-    figure.update_layout(barmode="stack", showlegend=True, legend={**place, "traceorder": "normal"})
+    figure.update_layout(barmode="stack", showlegend=True)
+    put(figure, "legend", {**place, "traceorder": "normal"})
     return figure

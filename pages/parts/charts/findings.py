@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -15,7 +16,7 @@ from idcore.presentation.triage.strokes import falls, in_order
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
 from pages.parts.charts import counters as charts
 from pages.parts.charts.registry import Chart, Tables, register
-from pages.parts.figures import DATES, axis, clock_title, note, paper, rows_axis
+from pages.parts.figures import DATES, axis, clock_title, note, paper, rows_axis, x_axis, y_axis
 from pages.parts.view import View
 
 LEAST_DATED = 2  # kinds with times that are worth a picture
@@ -35,8 +36,8 @@ def counter(
     low, high = int(points["counter"].min()), int(points["counter"].max())
     if high - low < ZOOMED * COUNTER_WRAP:
         room = max(1.0, 0.08 * (high - low))
-        ticks = {"tickvals": [low, high], "ticktext": [f"{low:,}", f"{high:,}"]}
-        figure.update_yaxes(range=[low - room, high + room], **ticks)
+        ticks: dict[str, Any] = {"tickvals": [low, high], "ticktext": [f"{low:,}", f"{high:,}"]}
+        y_axis(figure, range=[low - room, high + room], **ticks)
     return figure
 
 
@@ -58,9 +59,10 @@ def clock(points: pd.DataFrame, view: View, assumed: str = "") -> go.Figure | No
         hovertemplate=f"%{{y|%Y-%m-%d %H:%M:%S.%L}}{assumed}<br>%{{x:,.0f}}<extra></extra>",
     )
     _steps(figure, ordered.assign(at=moments.to_list()), view)
-    figure.update_yaxes(axis(palette, fixedrange=True, nticks=4, tickformatstops=DATES))
-    figure.update_xaxes(
-        axis(palette, showgrid=False, fixedrange=True, nticks=5, tickformat=",", title=words("findings.clock_axis"))
+    y_axis(figure, axis(palette, fixedrange=True, nticks=4, tickformatstops=DATES))
+    x_axis(
+        figure,
+        axis(palette, showgrid=False, fixedrange=True, nticks=5, tickformat=",", title=words("findings.clock_axis")),
     )
     figure.update_layout(dragmode=False)
     return figure
@@ -99,11 +101,11 @@ def over_time(kinds: Sequence[Kind], names: Sequence[str], view: View, shown: Ti
         )
     rows_of = rows_axis(palette, tickvals=list(range(len(kinds))), ticktext=list(names))
     rows_of |= {"range": [len(kinds) - 0.5, -0.5], "autorange": None, "tickfont": {"color": palette.text, "size": 12}}
-    figure.update_yaxes(rows_of)
+    y_axis(figure, rows_of)
     named = clock_title(ends, view)
-    figure.update_xaxes(axis(palette, fixedrange=True, tickformatstops=DATES, tickangle=0, title=named))
+    x_axis(figure, axis(palette, fixedrange=True, tickformatstops=DATES, tickangle=0, title=named))
     if shown:
-        figure.update_xaxes(range=list(shown.clock(zone)))
+        x_axis(figure, range=list(shown.clock(zone)))
     figure.update_layout(dragmode=False)
     return figure
 

@@ -13,7 +13,7 @@ from idcore.answers.journey.sentences import distances
 from idcore.presentation.html.journeys import hover
 from idcore.presentation.reports.markup import esc
 from idcore.presentation.reports.roles import tint
-from pages.parts.figures import axis, note, paper
+from pages.parts.figures import axis, note, paper, x_axis, y_axis
 from pages.parts.view import View
 
 MOST_DRAWN = 30
@@ -67,8 +67,8 @@ def sequence(journey: Journey, view: View, time: Callable[[int], str]) -> go.Fig
     plain = {"showgrid": False, "fixedrange": True, "showline": False}
     across = {"tickvals": list(range(len(lanes))), "ticktext": names, "range": [-0.5, right], "side": "top"}
     down = {"tickvals": y, "ticktext": list(steps(journey, words))[:rows], "range": [last + 0.5, -0.5]}
-    figure.update_xaxes(axis(palette, **across, **plain))
-    figure.update_yaxes(axis(palette, **down, **plain))
+    x_axis(figure, axis(palette, **across, **plain))
+    y_axis(figure, axis(palette, **down, **plain))
     return figure
 
 

@@ -12,7 +12,7 @@ from idcore.presentation.reports.roles import tint
 from idcore.presentation.triage import activity, heat_cells
 from idcore.presentation.triage.activity import TOP, step_text, wall_clock
 from idcore.presentation.triage.time_range import ALL_TIMES, TimeRange
-from pages.parts.figures import cells, clock_columns, heat_strip, lying_bars, paper, rows_axis
+from pages.parts.figures import cells, clock_columns, heat_strip, lying_bars, paper, rows_axis, x_axis, y_axis
 from pages.parts.view import View
 
 FEW = 6  # columns that are labelled one by one
@@ -81,7 +81,7 @@ def heat(
     cells(figure, heat_cells.of_hosts(grid, step, clock, view.words, assumed or {}))
     clock_columns(figure, columns, step, not shown and len(clock) <= FEW, view)
     left, right = shown.clock(zone)
-    figure.update_xaxes(range=[left or edges[0], right or edges[-1]])
-    figure.update_yaxes(rows_axis(palette, type="category"))
+    x_axis(figure, range=[left or edges[0], right or edges[-1]])
+    y_axis(figure, rows_axis(palette, type="category"))
     figure.update_layout(dragmode=False)
     return figure

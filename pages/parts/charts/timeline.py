@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from idcore.presentation.reports.roles import tint
 from idcore.presentation.triage.activity import step_text, wall_clock
 from idcore.presentation.triage.time_range import TimeRange
-from pages.parts.figures import DATES, axis, band, paper
+from pages.parts.figures import DATES, axis, band, paper, put, x_axis, y_axis
 from pages.parts.view import View
 
 HEIGHT, TITLE = 116, 22  # pixels
@@ -50,13 +50,13 @@ def strip(
     bars(figure, clock, step, bins, said, colour, assumed)
     outside(figure, clock, step, shown, view)
     wide = {"nticks": 4} if has_wide_labels(clock, step) else {}  # others come by the width of the chart
-    figure.update_xaxes(axis(palette, showgrid=False, tickformatstops=DATES, tickangle=0, **wide))
+    x_axis(figure, axis(palette, showgrid=False, tickformatstops=DATES, tickangle=0, **wide))
     whole = {"dtick": 1} if bins.max() <= 2 else {"nticks": 3}  # no number twice
-    figure.update_yaxes(axis(palette, rangemode="tozero", fixedrange=True, tickformat=",d", **whole))
+    y_axis(figure, axis(palette, rangemode="tozero", fixedrange=True, tickformat=",d", **whole))
     key = "range.strip_of" if whose.of else f"range.strip_{unit}"
     text = " · ".join(filter(None, (words(key, step=step_text(step, words), of=whose.of), whose.more)))
     title = {"text": text, "font": {"size": 12, "color": palette.muted}, "x": 0, "xref": "paper", "pad": {"t": 4}}
-    figure.update_layout(title={**title, "y": 1, "yref": "container", "yanchor": "top"})
+    put(figure, "title", {**title, "y": 1, "yref": "container", "yanchor": "top"})
     return figure
 
 
@@ -97,4 +97,4 @@ def outside(figure: go.Figure, clock: pd.Series, step: pd.Timedelta, shown: Time
         band(figure, left, min(begin, right), **faint)
     if end is not None:
         band(figure, max(end, left), right, **faint)
-    figure.update_xaxes(range=[left, right])
+    x_axis(figure, range=[left, right])
