@@ -282,7 +282,7 @@ LONG_LINES = {
     "an answer": answer(40),
     "an answer of more than 64 KiB": answer(300),
     "an answer of messages with bodies": answer(90, "x" * 9_000),
-    "an answer of more than 1 MiB, without a date": answer(3_000, "x" * 100),
+    "an answer of more than 1 MiB, without a date": answer(600, "x" * 1_500),
     "a line of more than 1 MiB, without a date": f"2025-08-14 09:30:01 got {'x' * (1 << 20)} {made(14, 9, 1)}",
     "a long line with one ID": f"2025-08-14 09:30:01 got {'x' * 70_000} {made(14, 9, 1)}",
     "a long line without a time": f"got {'x' * 70_000} {made(14, 9, 1)}",
@@ -290,6 +290,7 @@ LONG_LINES = {
 }
 
 
+@pytest.mark.long(cases=["a large batch", "an answer of messages with bodies"])
 @pytest.mark.parametrize("name", LONG_LINES)
 def test_a_long_line_or_one_of_many_ids_is_dated_in_decode_and_scan(name: str, on_disk: Callable[..., str]) -> None:
     for before, behind in (("", ""), ("none here\n" * 90_000, ""), ("", "\nnone here" * 20)):
