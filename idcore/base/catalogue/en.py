@@ -1398,6 +1398,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fact.apart_seconds": "Stored apart, seconds",
     "fact.group": "Consumer group",
     "fact.received": "Lines of one message, at most",
+    "fact.hosts": "Hosts",
     "fact.lines": "Lines",
     "fact.threads": "Threads",
     "fact.most": "Message with the most failures",

@@ -1357,6 +1357,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "fact.apart_seconds": "存储相隔（秒）",
     "fact.group": "消费组",
     "fact.received": "一条消息的最多行数",
+    "fact.hosts": "主机",
     "fact.lines": "日志行",
     "fact.threads": "线程",
     "fact.most": "失败最多的消息",
