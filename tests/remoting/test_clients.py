@@ -125,3 +125,27 @@ def test_rows_of_one_client_are_united_over_brokers_and_groups() -> None:
     one, other = united(rows)
     assert one == LiveClient("x@1", ("10.0.0.3:5", "10.0.0.3:6"), "JAVA", 479, ("orders",), ("a", "b"), 30)
     assert other.addresses == ("10.0.0.4:6",) and other.hosts == ("10.0.0.4",)
+
+
+class Counted(str):
+    """A text that counts how often it is compared with another one."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_a_client_of_many_connections_is_united_without_comparing_each_two() -> None:
+    """Who reaches a broker opens 10,000 connections of one clientId, or is a producer of 10,000 groups."""
+    rows = [
+        ("a", Counted(f"g{number}"), ConnectedClient("x@1", Counted(f"10.0.0.3:{number}"), "JAVA", 479))
+        for number in range(500)
+    ]
+    Counted.compared = 0
+    (one,) = united(rows)
+    assert (len(one.addresses), len(one.groups), one.brokers) == (500, 500, ("a",))
+    assert Counted.compared < 5_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from idcore.base.errors import CoreError
 from idcore.ids import UniqId
@@ -148,21 +148,24 @@ def version_text(number: int) -> str:
 
 def united(seen: Iterable[tuple[str, str, ConnectedClient]]) -> tuple[LiveClient, ...]:
     """Rows of brokers (broker, group, row) as clients: rows of one id and one host are one, whatever the ports."""
-    clients: dict[tuple[str, str], LiveClient] = {}
+    clients: dict[tuple[str, str], list[tuple[str, str, ConnectedClient]]] = {}
     for broker, group, row in seen:
-        key = row.client_id, host_of(row.address)
-        held = clients.get(key)
-        if held is None:
-            held = LiveClient(row.client_id, (), row.language, row.version)
-        beats = [each for each in (held.heartbeat_ms, row.heartbeat_ms) if each is not None]
-        clients[key] = replace(
-            held,
-            addresses=_with(held.addresses, row.address),
-            groups=held.groups if group in ("", INNER_GROUP) else _with(held.groups, group),
-            brokers=_with(held.brokers, broker),
-            heartbeat_ms=max(beats, default=None),
-        )
-    return tuple(sorted(clients.values(), key=lambda client: (client.client_id, client.addresses)))
+        clients.setdefault((row.client_id, host_of(row.address)), []).append((broker, group, row))
+    return tuple(sorted(map(_one, clients.values()), key=lambda client: (client.client_id, client.addresses)))
+
+
+def _one(seen: Sequence[tuple[str, str, ConnectedClient]]) -> LiveClient:
+    """The rows of one client. There may be 100,000, each with another port or group."""
+    brokers, groups, rows = zip(*seen, strict=True)
+    return LiveClient(
+        rows[0].client_id,
+        _once(row.address for row in rows),
+        rows[0].language,
+        rows[0].version,
+        _once(group for group in groups if group != INNER_GROUP),
+        _once(brokers),
+        max((row.heartbeat_ms for row in rows if row.heartbeat_ms is not None), default=None),
+    )
 
 
 def newest_subscription(connections: Iterable[Connection], topic: str) -> Subscription | None:
@@ -224,5 +227,5 @@ def _language(maker: str, clients: Sequence[LiveClient]) -> str:
     return "" if len(agreed) > 1 else "agrees" if agreed == {True} else "contradicts"
 
 
-def _with(held: tuple[str, ...], one: str) -> tuple[str, ...]:
-    return held if one in held or not one else (*held, one)
+def _once(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, texts)))
