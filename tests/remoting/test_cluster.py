@@ -385,6 +385,14 @@ def test_who_did_not_answer_is_left_alone_for_a_while() -> None:
         assert cluster.ask(member, View(0)) == b"seen" and cluster.ask(member, View(0)) == b"seen"
 
 
+def test_entries_of_one_broker_name_are_one_broker() -> None:
+    """Each would be a replica of the others: a question goes from one to the next, past the most that a broker has."""
+    rows = {f"b{number}": {"brokerName": "a", "brokerAddrs": {0: f"10.0.0.{number}:1"}} for number in range(50)}
+    told = json.dumps({"brokerAddrTable": rows}).encode()
+    with Server(lambda frame: [answer(frame, 0, told)]) as names, Cluster(profile(names.address)) as cluster:
+        assert [member.registered for member in cluster.topology().brokers()["a"]] == ["10.0.0.49:1"]
+
+
 def test_an_entry_without_a_broker_id_is_refused_by_its_field() -> None:
     bad = b'{"brokerAddrTable":{"a":{"brokerAddrs":{"x":"10.0.0.1:1"}}}}'
     refused = pytest.raises(FrameError, match="brokerId")

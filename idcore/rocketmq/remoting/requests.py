@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, ClassVar, Generic, TypeVar, cast
@@ -311,7 +311,7 @@ class ClusterInfo(Request["tuple[BrokerEntry, ...]"]):
 
     def read(self, answer: Frame) -> tuple[BrokerEntry, ...]:
         table = object_in(json_object(answer), "brokerAddrTable")
-        return tuple(_broker(name, entry) for name, entry in table.items())
+        return _once_each(_broker(name, entry) for name, entry in table.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,9 +358,8 @@ class RouteInfo(Request["Route | None"]):
             read = whole_number(row, "readQueueNums", 0)
             write, permission = whole_number(row, "writeQueueNums", read), whole_number(row, "perm", 6)
             access[text_in(row, "brokerName")] = QueueAccess(read, write, permission)
-        brokers = {each.name: each for each in (_broker(None, entry) for entry in list_in(values, "brokerDatas"))}
         return Route(
-            tuple(brokers.values()),  # one that is listed twice is asked once
+            _once_each(_broker(None, entry) for entry in list_in(values, "brokerDatas")),
             {name: each.read_queues for name, each in access.items()},
             access,
             bool(values.get("topicQueueMappingByBroker")),
@@ -433,6 +432,11 @@ def text_in(values: Mapping[str, Any], name: str) -> str:
     """A text of an object; empty where it is missing. What is half a character there could not be sent on."""
     value = values.get(name)
     return "" if value is None else encodable(str(value))
+
+
+def _once_each(brokers: Iterable[BrokerEntry]) -> tuple[BrokerEntry, ...]:
+    """One that is listed twice is asked once: whatever has its name counts as its replica."""
+    return tuple({each.name: each for each in brokers}.values())
 
 
 def _broker(name: str | None, entry: Any) -> BrokerEntry:
