@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -24,7 +27,7 @@ from idcore.rocketmq.remoting.audit import AuditLog
 from idcore.rocketmq.remoting.errors import RemotingError
 from idcore.rocketmq.remoting.frame import Frame
 from tests.remoting.fake import UNIQ
-from tests.remoting.fake_progress import HOST, NOW_MS, PID, Progressing, client, subscription
+from tests.remoting.fake_progress import HOST, NOW_MS, PID, Progressing, client, queue_key, subscription
 from tests.remoting.test_consumers import PIECES
 
 ONE, TWO = "10.0.0.3@7#1", "10.0.0.4@9#2"
@@ -85,6 +88,47 @@ def test_a_route_may_say_any_number_of_queues(cluster: Progressing) -> None:
         told = seen(service)
     assert told.progress is not None and len(told.progress.queues) == 1_024
     assert "list_queues_left_out" in {item.code for item in told.evidence}
+
+
+def test_an_answer_may_have_any_number_of_queues(cluster: Progressing) -> None:
+    cluster.ends = [7] * 1_030
+    cluster.sides = {"%RETRY%billing": (0, 9)}
+    with (service := cluster.asking()).cluster:
+        told, listed = seen(service), service.ask("test", "", partial(groups_of, "Orders"))
+        assert told.progress is not None and len(told.progress.queues) == 1_024
+        for answered in (told, listed):
+            left = [item.values for item in answered.evidence if item.code == "list_queues_left_out"]
+            assert [each["count"] for each in left] == [6]
+        before = len(cluster.server.seen)
+        retries = dict.fromkeys(range(1_030), (0, 9))
+        cluster.raw_answers = {202: cluster._stats(retries, "%RETRY%billing")}
+        seen(service)
+    assert sum(frame.code == 14 for frame in cluster.server.seen[before:]) == 1_024
+
+
+def test_each_queue_finds_its_place_at_once(cluster: Progressing) -> None:
+    """Of 1,000 queues and as many places no queue looks at each place."""
+    lines = 0
+
+    def count(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal lines
+        if frame.f_code.co_filename != groups.__file__:
+            return None
+        lines += event == "line"
+        return count
+
+    counted = []
+    for size in (100, 400):
+        cluster.ends, cluster.read_queues, lines = [7] * size, size, 0
+        cluster.offsets["billing"] = dict.fromkeys(range(size), 5)
+        before = sys.gettrace()
+        sys.settrace(count)
+        try:
+            progress(cluster)
+        finally:
+            sys.settrace(before)
+        counted.append(lines)
+    assert counted[1] < 5 * counted[0]
 
 
 def test_the_sentence_has_the_verdict_first(cluster: Progressing) -> None:
@@ -204,6 +248,18 @@ class TestContradictions:
 
 
 class TestClientsAsked:
+    def test_a_client_that_names_a_queue_twice_owns_it_once(self, cluster: Progressing) -> None:
+        twice = cluster.state(dict.fromkeys(range(4), (1_000, 0, 0)))
+        row = twice[twice.index(queue_key(3)) : twice.index('},"properties"')]
+        cluster.states = {ONE: twice.replace(row, f"{row},{row}")}
+        found = progress(cluster, clients=True)
+        assert [queue.owners for queue in found.queues] == [(ONE,)] * 4 and issues(found) == []
+
+    def test_what_a_client_says_has_a_size(self, cluster: Progressing) -> None:
+        cluster.states = {ONE: cluster.state(dict.fromkeys(range(20_000), (1_000, 0, 0)))}
+        found = progress(cluster, clients=True)
+        assert [member.failed for member in found.members] == [True]
+
     def test_owners_memory_and_tags_are_the_clients_own_words(self, cluster: Progressing) -> None:
         cluster.connected["billing"] = cluster.connection(client(ONE), client(TWO, "10.0.0.4:5"))
         cluster.states = {

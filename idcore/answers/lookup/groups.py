@@ -25,6 +25,7 @@ from idcore.rocketmq.remoting.consumers import (
     ConsumerOffset,
     ConsumeStats,
     GroupConfigOf,
+    QueueProgress,
     QueueStats,
     TopicStats,
 )
@@ -33,7 +34,7 @@ from idcore.rocketmq.remoting.requests import Request, RuntimeInfo
 
 MOST_LISTED, MOST_CLIENTS = 300, 64
 _HAS_LITE, _LITE_NAMED = (5, 5, 0), 5
-_MOST_QUEUES = 1_024  # of a broker that says nothing of them: the route may have any number
+_MOST_QUEUES = 1_024  # of a broker: route and answer may have any number, and each group of a list has them all
 CLIENTS_SECONDS = 15.0
 
 
@@ -74,18 +75,17 @@ class _Asking(TopicBrokers):
     def _queues(self, broker: str, stats: Observation[tuple[QueueStats, ...]]) -> Iterator[QueueState]:
         """The queues of a broker as it lists them; those of the route where it does not answer."""
         access = self.route.access.get(broker) if self.route else None
+        rows = sorted((row for row in stats.value or () if row.topic == self.topic), key=lambda row: row.queue)
+        count = len(rows) if stats.answered else access.read_queues if access else 0
+        if count > _MOST_QUEUES:
+            self.notes.add("list_queues_left_out", broker=broker, count=count - _MOST_QUEUES, limit=_MOST_QUEUES)
         if not stats.answered:
-            count = access.read_queues if access else 0
-            if count > _MOST_QUEUES:
-                self.notes.add("list_queues_left_out", broker=broker, count=count - _MOST_QUEUES, limit=_MOST_QUEUES)
             for queue in range(min(count, _MOST_QUEUES)):
                 yield QueueState(broker, queue, known=False)
-            return
-        for each in sorted(stats.value or (), key=lambda row: row.queue):
-            if each.topic == self.topic:
-                readable = access is None or access.can_be_read(each.queue)
-                ends = each.min_offset, each.max_offset
-                yield QueueState(broker, each.queue, *ends, stored_ms=each.last_ms or None, readable=readable)
+        for each in rows[:_MOST_QUEUES]:
+            readable = access is None or access.can_be_read(each.queue)
+            ends = each.min_offset, each.max_offset
+            yield QueueState(broker, each.queue, *ends, stored_ms=each.last_ms or None, readable=readable)
 
 
 class _Group(_Asking):
@@ -106,13 +106,14 @@ class _Group(_Asking):
         connection = next((each for each in connections.values() if each is not None), None)
         broadcasts = connection is not None and connection.message_model == BROADCAST
         queues = [
-            _passed(queue, answers[2].value or (), broadcasts)
+            queue if broadcasts else _passed(queue, passed)
             for name, answers in heard.items()
+            for passed in [{(each.broker, each.queue): each for each in reversed(answers[2].value or ())}]
             for queue in self._queues(name, answers[1])
         ]
         self._note_lite()
         sides = {
-            name: [each for stats in answers[4:] for each in stats.value or () if each.topic in self.sides]
+            name: [row for stats in answers[4:] for row in stats.value or () if row.topic in self.sides][:_MOST_QUEUES]
             for name, answers in heard.items()
         }
         queues, side_topics, disabled = self._second(queues, sides, broadcasts)
@@ -226,16 +227,13 @@ class _Group(_Asking):
         return replace(progress, members=members, queues=tuple(queues), clients_asked=True)
 
 
-def _passed(queue: QueueState, stats: Sequence[Any], broadcasts: bool) -> QueueState:
+def _passed(queue: QueueState, stats: Mapping[tuple[str, int], QueueProgress]) -> QueueState:
     """A queue with the group's place in it, as far as 208 lists it."""
-    if broadcasts:
+    if (each := stats.get((queue.broker, queue.queue))) is None:
         return queue
-    for each in stats:
-        if (each.broker, each.queue) == (queue.broker, queue.queue):
-            # lost when the broker restarts, and not there before 5.1.0
-            pulled = each.pull_offset if each.pull_offset and each.pull_offset >= each.consumer_offset else None
-            return replace(queue, offset=each.consumer_offset, pulled=pulled, passed_ms=each.last_ms or None)
-    return queue
+    # lost when the broker restarts, and not there before 5.1.0
+    pulled = each.pull_offset if each.pull_offset and each.pull_offset >= each.consumer_offset else None
+    return replace(queue, offset=each.consumer_offset, pulled=pulled, passed_ms=each.last_ms or None)
 
 
 class _Groups(_Asking):

@@ -294,10 +294,10 @@ def owned(members: Iterable[GroupClient], topic: str) -> dict[tuple[str, int], t
     """The clients that say they were given a queue, by broker and queue."""
     owners: dict[tuple[str, int], tuple[str, ...]] = {}
     for member in members:
-        for queue in member.state.queues if member.state else ():
-            if queue.topic == topic and not queue.dropped:
-                key = queue.broker, queue.queue
-                owners[key] = (*owners.get(key, ()), member.client.client_id)
+        queues = member.state.queues if member.state else ()
+        # A client may name a queue again and again, and has it once.
+        for key in {(queue.broker, queue.queue) for queue in queues if queue.topic == topic and not queue.dropped}:
+            owners[key] = (*owners.get(key, ()), member.client.client_id)
     return owners
 
 

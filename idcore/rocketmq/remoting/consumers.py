@@ -28,6 +28,7 @@ from idcore.rocketmq.remoting.requests import (
 )
 
 NOT_SUPPORTED, GROUP_NOT_EXIST, NOT_ONLINE = 3, 26, 206
+_LONGEST_STATE = 2 << 20  # bytes: a queue takes some 400, and who connects says what it likes, for each verdict anew
 _CHECK_POINT = 56  # seven longs, the first of which is the time that was read up to
 
 
@@ -436,6 +437,8 @@ class RunningInfo(Request["ClientState | None"]):
         return {"consumerGroup": self.group, "clientId": self.client_id, "jstackEnable": "false"}
 
     def read(self, answer: Frame) -> ClientState | None:
+        if len(answer.body) > _LONGEST_STATE:
+            raise FrameError.wrong("frame_long", "body", length=len(answer.body), most=_LONGEST_STATE)
         values = json_object(answer)
         own = object_in(values, "properties")
         wanted = [as_object(row) for row in list_in(values, "subscriptionSet")]
