@@ -9,16 +9,14 @@ from idcore.policy.access import OF_RUNS, Visitor
 from idcore.runs.runs import Run, RunError, Runs, may_see
 
 OF_SCANS = (*OF_RUNS, "home", "decode", "compare", "message")  # pages
-WITH_BODIES = ("lookup", "message", "store")
 
 
 @dataclass(frozen=True, slots=True)
 class DownloadAccess:
-    """A page with its scan, and whether bodies of messages may be on it."""
+    """Who saw a page, with the roles of then, and its scan."""
 
-    page: str
+    before: Visitor
     run: Run | None
-    bodies: bool
 
     @classmethod
     def to(cls, visitor: Visitor, page: str, run: str | None) -> DownloadAccess:
@@ -27,12 +25,14 @@ class DownloadAccess:
         if run and page in OF_SCANS:
             with suppress(RunError):
                 seen = Runs(visitor=visitor).open(run)
-        return cls(page, seen, visitor.may("bodies") and page in WITH_BODIES)
+        return cls(visitor, seen)
 
     def may(self, visitor: Visitor) -> bool:
-        """Whether this visitor, with the roles of now, may have a file of it."""
-        seen = self.run is None or _sees(self.run, visitor)
-        return visitor.may_open(self.page) and seen and (visitor.may("bodies") or not self.bodies)
+        """Whether this visitor, with the roles of now, may have a file of it.
+
+        A role or a cluster that was taken away may be what it is made of: folders, another's scan, a cluster, bodies.
+        """
+        return visitor.keeps_all_of(self.before) and (self.run is None or _sees(self.run, visitor))
 
 
 def _sees(run: Run, visitor: Visitor) -> bool:
