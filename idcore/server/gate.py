@@ -291,6 +291,7 @@ def link_of_cookie(headers: Iterable[tuple[bytes, bytes]], base: str) -> str | N
     held = next((value for name, value in cookies_of(headers) if name == WANTED), "")
     link = unquote(held)
     own = link.startswith(base) and link[1:2] not in ("/", "\\") and link.isascii() and link.isprintable()
+    own = own and ".." not in unquote(link.partition("?")[0])  # a browser takes it for a way up, out of the base
     return link if own and " " not in link and len(held) < LONGEST_LINK else None
 
 
