@@ -213,7 +213,7 @@ class Gate:
             return None
 
         scope.setdefault("state", {})[COMES] = comes  # of the connection: its protocol asks while a message comes
-        if name and entrance.mode == "login":
+        if name:
             receive = closed_at_expiry(receive, entrance.left(claims, time.time()))
         scope = {**scope, STRANGER: not name, FITS: fits} | ({KEEPS: keeps} if name else {})
         try:

@@ -70,7 +70,12 @@ class Entrance:
         return NOBODY if self.left(claims, now) <= 0 else self.policy.visitor(claims)
 
     def left(self, claims: Mapping[str, Any], now: float) -> float:
-        """Seconds until a login ends by itself. One of a clock that was far ahead has ended: it never would."""
+        """Seconds until a login ends by itself. One of a clock that was far ahead has ended: it never would.
+
+        What a proxy says is of this moment, and of as long as a log-in at the most.
+        """
+        if self.mode == "header":
+            return self.seconds
         begun = claims.get("iat")
         if claims.get("is_logged_in") is not True or isinstance(begun, bool) or not isinstance(begun, int | float):
             return 0.0
@@ -101,7 +106,7 @@ def entrance_of(given: Settings) -> Entrance:
         encrypted = str(given.auth.get("redirect_uri")).startswith("https://")
         return Entrance("login", policy, _providers(given.auth), seconds=seconds, encrypted=encrypted)
     if given.headers:
-        return _by_header(given, policy)
+        return _by_header(given, policy, seconds)
     if told.access:
         raise AccessError("start_roles", {"file": str(told.access)})
     if not said and not is_loopback(given.address):
@@ -109,7 +114,7 @@ def entrance_of(given: Settings) -> Entrance:
     return Entrance(anywhere=bool(said))
 
 
-def _by_header(given: Settings, policy: Policy) -> Entrance:
+def _by_header(given: Settings, policy: Policy, seconds: float) -> Entrance:
     """A proxy that has logged people in gives their names: from its own address alone."""
     if policy.name_claim not in given.headers.values():
         raise AccessError("start_header", {"claim": policy.name_claim})
@@ -123,7 +128,7 @@ def _by_header(given: Settings, policy: Policy) -> Entrance:
         proxies = tuple(ipaddress.ip_network(text) for text in texts)
     except ValueError as error:
         raise AccessError("start_proxy", {"why": str(error)}) from None
-    return Entrance("header", policy, (), proxies, frozenset(name.lower() for name in given.headers))
+    return Entrance("header", policy, (), proxies, frozenset(name.lower() for name in given.headers), seconds=seconds)
 
 
 def _providers(auth: Mapping[str, Any]) -> tuple[str, ...]:

@@ -401,6 +401,9 @@ def test_who_logs_in_comes_to_the_link_that_was_followed_and_never_to_another_si
         link_after(value.decode().split(";")[0].partition("=")[2])
         == "/desk/findings?run=20261121-015500-a1b2c3&lang=zh"
     )
+    for upwards in ("/desk/../other", "/desk/a/..%2F..%2Fother", "/desk/%252e%252E/other", "/desk/a\\..\\..\\other"):
+        assert link_after(upwards) is None, upwards
+    assert link_after("/desk/lines%3Ffind=..") == "/desk/lines?find=.."
     for stranger in ("//evil/desk/", "https://evil/", "/other", "/desk/%0d%0aSet-Cookie", "", "%2F%2Fevil", "/\\evil"):
         assert link_after(stranger) is None, stranger
     assert link_of_cookie([(b"cookie", f"{WANTED}=%2F%2Fevil".encode())], "/") is None
@@ -419,6 +422,29 @@ def test_a_websocket_ends_with_its_login() -> None:
     with ThreadPoolExecutor(1) as apart:
         message: Any = apart.submit(asyncio.run, closed_at_expiry(silent, 0.02)()).result(5)  # type: ignore[arg-type]
     assert message == {"type": "websocket.disconnect", "code": 1000}
+
+
+def test_a_websocket_behind_a_proxy_ends_after_as_long() -> None:
+    """Its headers are those of its beginning: who has left the company keeps an open page no longer than a log-in."""
+    assert entrance_of(given(**HEADER | {"IDCORE_LOGIN_HOURS": "2"})).left({}, NOW) == 7_200
+    proxy = replace(PROXY, seconds=0.02)
+    door = Gate(answer, lambda: proxy, lambda _: {"email": "ann@example.com"}, lambda: "/")
+    heard: list[Any] = []
+
+    async def silent() -> Any:
+        await asyncio.sleep(60)
+
+    async def listens(_: Any, receive: Any, __: Any) -> None:
+        heard.append(await receive())
+
+    async def send(_: Any) -> None:
+        return
+
+    door.app = listens
+    scope = {"type": "websocket", "path": "/_stcore/stream", "headers": [MAIL], "client": ("10.0.0.5", 1)}
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(asyncio.run, door(scope, silent, send)).result(5)  # type: ignore[arg-type]
+    assert heard == [{"type": "websocket.disconnect", "code": 1000}]
 
 
 def test_strangers_leave_half_of_the_file_descriptors_to_those_who_have_logged_in(
