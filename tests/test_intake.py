@@ -5,13 +5,16 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import itertools
 import lzma
 import os
 import tarfile
 import zipfile
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -265,3 +268,19 @@ def test_a_stream_that_gives_a_byte_at_a_time_is_not_copied_for_each(
     heads = intake.heads_of(io.BytesIO(packed), "a.gz")
     assert [text for _, text in heads.texts] == ([] if head[:4] == b"PAR1" else [head.decode() + "a" * 50])
     assert len(sizes) > 50 and max(sizes) <= 1 << 20
+
+
+def test_each_number_of_files_of_one_name_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A visitor uploads 10,000 files of one name, and each click takes them anew."""
+    tried = 0
+
+    def numbers(start: int) -> Iterator[int]:
+        nonlocal tried
+        for number in itertools.count(start):
+            tried += 1
+            yield number
+
+    monkeypatch.setattr(intake, "count", numbers)
+    files = [SimpleNamespace(name="a.log") for _ in range(300)]
+    named = [source.name for source in intake.sources_of_input("", files)]
+    assert named[::100] == ["a.log", "a (101).log", "a (201).log"] and tried == 299

@@ -106,9 +106,10 @@ def sources_of_input(text: str, files: Iterable[Any], name: str = PASTED) -> lis
     """What somebody pasted, under a name, and the files that they chose: of one name, the later ones are numbered."""
     pasted = [Source(name, text.encode())] if text.strip() else []
     sources: dict[str, Source] = {}
+    numbers: dict[str, Iterator[int]] = {}  # 10,000 files of one name would try each number again and again
     for source in [*pasted, *map(Source.of_file, files)]:
         head, dot, tail = source.name.partition(".")
-        numbered = (f"{head} ({number}){dot}{tail}" for number in count(2))
+        numbered = (f"{head} ({number}){dot}{tail}" for number in numbers.setdefault(source.name, count(2)))
         own = next(one for one in chain([source.name], numbered) if one not in sources)
         sources[own] = replace(source, name=own)
     return list(sources.values())
