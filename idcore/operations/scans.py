@@ -152,6 +152,8 @@ def _scan(asked: CallArguments, caller: Caller) -> Result:
 
 def _cancel(asked: CallArguments, caller: Caller) -> Result:
     run = caller.runs.own(asked["run"])
+    if jobs.of(run) is None and run.state in UNENDED:  # its state would stay, and nothing would say why
+        raise refuse("scan_elsewhere", name=run.name)
     jobs.cancel(run)
     return _watched(run, asked, caller)
 

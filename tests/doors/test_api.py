@@ -105,6 +105,15 @@ def test_a_problem_is_in_the_callers_language(door: Door) -> None:
     assert answer.json()["detail"] == "缺少参数 text。"
 
 
+def test_a_scan_of_another_console_says_that_it_is_stopped_there(door: Door) -> None:
+    run = Runs(door.folder / "runs").create("a")
+    run.set_state("running")
+    answer = door.post("cancel_scan", {"run": run.name})
+    assert (answer.status_code, answer.json()["code"]) == (422, "scan_elsewhere")
+    run.set_state("done")
+    assert door.call("cancel_scan", run=run.name)["items"][0]["state"] == "done"
+
+
 def test_a_wrong_method_or_name_is_a_problem_too(door: Door) -> None:
     assert door.client.get("/api/v1/decode").json()["code"] == "call_method"
     assert door.post("nothing", {}).json()["code"] == "operation_unknown"

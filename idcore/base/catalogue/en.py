@@ -2279,6 +2279,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.input_not_kept": "the scan {name} did not keep one input of its own",
     "error.no_scans": "scans are off here: Spark or Java is missing, or the administrator has switched them off",
     "error.no_mcp": "the MCP server is missing here; the extra 'mcp' of the package brings it",
+    "error.scan_elsewhere": "another process runs the scan {name}; stop it there",
     "error.scan_unfinished": "the scan {name} has not finished; its state is {state}",
     "error.lines_later": "the index of the lines is being made; ask again in a few seconds",
     "error.setting_wrong": "the setting {setting} is {value!r}; write {wanted}",

@@ -2223,6 +2223,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.input_not_kept": "扫描 {name} 没有保留它自己的单个输入",
     "error.no_scans": "这里不能扫描：缺少 Spark 或 Java，或管理员已将其关闭",
     "error.no_mcp": "这里缺少 MCP 服务器；软件包的 mcp 附加项提供它",
+    "error.scan_elsewhere": "扫描 {name} 由另一个进程执行；请在那里停止",
     "error.scan_unfinished": "扫描 {name} 尚未完成；其状态为 {state}",
     "error.lines_later": "正在建立日志行的索引；请几秒后再查询",
     "error.setting_wrong": "设置项 {setting} 的值是 {value!r}；应为 {wanted}",
