@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta, timezone
 from functools import lru_cache
+from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids.clock import DAY_MS, IN_USE, QUARTER_MS
 
 LONGEST = 1 << 16  # characters: a longer line dates nothing
+_FEW_PAIRS = 4_096  # of an ID and a time: a line has thousands of both
 _EARLY_MS, _LATE_MS = 2_000, 10_000  # a line is written so much before, and after, its message was generated
 # A bornTimestamp that is so much later than the ID contradicts it, in whatever zone: it was sent again, or is another.
 BORN_APART_MS = 28 * 3_600_000
@@ -145,6 +147,15 @@ class ProvedMoments:
     def _between(self, low: int, high: int) -> list[tuple[int, int]]:
         begin = bisect_left(self._places, (low, 0))
         return self._places[begin : min(bisect_right(self._places, (high, len(self._places))), begin + self._MOST)]
+
+
+def _first_proved(moments: Sequence[Moment], elapsed: Sequence[int]) -> Moment | None:
+    """The first time that one of some IDs proves. Of many IDs not each is held against each of many times."""
+    if len(elapsed) * len(moments) <= _FEW_PAIRS:
+        return next((one for one in moments if any(map(one.is_proved_by, elapsed))), None)
+    known = ProvedMoments(moments)
+    proved = {known.first(one) for one in set(elapsed)}
+    return next((one for one in moments if one in proved), None)
 
 
 def _day(wall_ms: int) -> date:
@@ -470,10 +481,9 @@ def line_time(line: str) -> datetime | None:
     first = _PREFIX.search(line, 0, _PREFIX_WITHIN)
     if first is None or len(line) > LONGEST or any(map(moment_at(opening).is_proved_by, elapsed)):
         return opening
-    if _PREFIX.search(line, first.end()) is not None:
-        for one in moments_of(line):
-            if any(map(one.is_proved_by, elapsed)):
-                return one.time
+    moments = tuple(moments_of(line)) if _PREFIX.search(line, first.end()) is not None else ()
+    if (proved := _first_proved(moments, elapsed)) is not None:
+        return proved.time
     return None if named_day(line[: first.start()], elapsed) is not None else opening
 
 
@@ -509,14 +519,12 @@ def moment_of(line: str) -> Moment | None:
     """
     if not may_be_dated(line):
         return None
-    elapsed = elapsed_of(line)
-    first = None
-    for moment in moments_of(line):  # most lines are read no further than their first time
-        if any(map(moment.is_proved_by, elapsed)):
-            return moment
-        if first is None and moment.sure:
-            first = moment
-    return first
+    elapsed, moments = elapsed_of(line), moments_of(line)
+    seen = list(islice(moments, 1))  # most lines are read no further than their first time
+    if (proved := _first_proved(seen, elapsed)) is not None:
+        return proved
+    seen += moments
+    return _first_proved(seen, elapsed) or next((one for one in seen if one.sure), None)
 
 
 def named_day(line: str, elapsed: Sequence[int] | None = None) -> NamedDay | None:
@@ -531,8 +539,8 @@ def named_day(line: str, elapsed: Sequence[int] | None = None) -> NamedDay | Non
         return None
     if elapsed is None:
         elapsed = elapsed_of(line)
-    proved = (one for one in _named_days(line) if any(map(one.is_proved_by, elapsed)))
-    return next((NamedDay.fromisoformat(one.time.isoformat()) for one in proved), None)
+    proved = _first_proved(_named_days(line), elapsed)
+    return None if proved is None else NamedDay.fromisoformat(proved.time.isoformat())
 
 
 @lru_cache(maxsize=512)  # each line is asked for again by each ID near it

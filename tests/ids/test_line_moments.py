@@ -13,6 +13,7 @@ from idcore.ids import line_moments
 from idcore.ids.find import find
 from idcore.ids.line_moments import (
     LONGEST,
+    Moment,
     NamedDay,
     elapsed_of,
     line_time,
@@ -632,3 +633,21 @@ def test_a_fast_reading_equals_a_slow_one_on_random_lines(seed: int) -> None:
         assert day is None or is_let_through(line), line
         dated += found is not None
     assert dated > 40
+
+
+def test_a_line_of_many_ids_and_times_holds_not_each_against_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 64 KiB such a line took seconds, and a text of 4 MiB has 64 of them."""
+    asked, is_proved_by = 0, Moment.is_proved_by
+
+    def counted(moment: Moment, elapsed_ms: int) -> bool:
+        nonlocal asked
+        asked += 1
+        return is_proved_by(moment, elapsed_ms)
+
+    monkeypatch.setattr(Moment, "is_proved_by", counted)
+    ids = " ".join(f"AC110001472218B4AAC2{number * 900_000 + 450_000:08X}0001" for number in range(600))
+    times = " ".join(f"2019-03-{5 + number % 20:02} 1{number % 10}:00:00" for number in range(1_000))
+    assert moment_of(f"x {times} {ids}") == moment_of(f"x {times}")
+    assert line_time(f"2019-03-05 10:00:00 {times} {ids}") is not None
+    assert named_day(" ".join(f"Mar {5 + number % 20} 10:00:00 a" for number in range(1_000)) + ids) is None
+    assert asked < 300_000
