@@ -34,7 +34,24 @@ def test_no_spreadsheet_runs_an_exported_cell(start: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "blank", ["\v", "\f", "\x85", "\xa0", "\0", "\u2003", "\u200b", "\ufeff", " \v ", "\u2028", "\u3000"]
+    "blank",
+    [
+        "\v",
+        "\f",
+        "\x85",
+        "\xa0",
+        "\0",
+        "\u2003",
+        "\u200b",
+        "\ufeff",
+        " \v ",
+        "\u2028",
+        "\u3000",
+        "\xad",
+        "\u180e",
+        "\u2066",
+        "\u3164",
+    ],
 )
 def test_nor_one_behind_what_a_spreadsheet_may_leave_out(blank: str) -> None:
     assert export.guarded(f"{blank}=cmd|' /C calc'!A0")[0] == "'"
