@@ -7,7 +7,7 @@ import logging
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
@@ -149,7 +149,7 @@ def call(
 
     `remaining`: how many the rest is; None where they have to be counted.
     """
-    with counted(operation.name, caller, door):
+    with counted(operation.name, caller, door, _scans_of(given)):
         caller.go_on()  # it may have waited for its turn
         begun, ask = time.monotonic(), asking_again(given, caller)
         result = operation.call(given, caller)
@@ -162,8 +162,11 @@ def call(
 
 
 @contextmanager
-def counted(name: str, caller: Caller, door: str) -> Iterator[None]:
-    """What a caller asks for counts for their limit, in the metrics, and in the audit log with how it ended."""
+def counted(name: str, caller: Caller, door: str, scans: Sequence[str] = ()) -> Iterator[None]:
+    """What a caller asks for counts for their limit, in the metrics, and in the audit log with how it ended.
+
+    `scans` are the names of those that it is about: the log has them where they were opened.
+    """
     outcome = "done"
     try:
         _take(caller)
@@ -177,7 +180,8 @@ def counted(name: str, caller: Caller, door: str) -> Iterator[None]:
     finally:
         if outcome:
             metrics.count("operations", operation=name, outcome=_label(outcome))
-            audit.note("operation", caller.who, operation=name, door=door, outcome=outcome)
+            opened = {"run": " ".join(scans)} if scans and outcome == "done" else {}
+            audit.note("operation", caller.who, operation=name, door=door, outcome=outcome, **opened)
 
 
 def count_request(body: bytes, caller: Caller) -> None:
@@ -201,13 +205,18 @@ def _while_there(items: Iterable[Mapping[str, Any]], caller: Caller) -> Iterator
         yield item
 
 
+def _scans_of(given: Mapping[str, Any]) -> list[str]:
+    """The names of the scans of a call."""
+    return [name for key, name in given.items() if name and (key == "run" or key.endswith("_run"))]
+
+
 def asking_again(given: Mapping[str, Any], caller: Caller) -> Callable[[], None]:
     """Whether the rest of a long answer may be sent: asked before each part, or who reads slowly keeps what was lost.
 
     CoreError once the log-in or the token has ended, a role was taken away, or the scan is not the caller's any more.
     """
     before = caller.visitor
-    scans = [name for key, name in given.items() if name and (key == "run" or key.endswith("_run"))]
+    scans = _scans_of(given)
 
     def ask() -> None:
         if not caller.visitor.keeps_all_of(before):

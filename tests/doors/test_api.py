@@ -114,6 +114,23 @@ def test_a_scan_of_another_console_says_that_it_is_stopped_there(door: Door) -> 
     assert door.call("cancel_scan", run=run.name)["items"][0]["state"] == "done"
 
 
+def test_the_audit_log_names_the_scan_that_a_program_opened(with_login: Door) -> None:
+    """An administrator who reads everybody's scans by programs leaves their names, as on pages."""
+    own = Runs(with_login.folder / "runs", with_login.entrance.policy.visitor({"email": PEOPLE["viewer"]}))
+    run = own.create("a scan", "api")
+    with_login.call("scan", PEOPLE["admin"], run=run.name)
+    with_login.post("scan", {"run": run.name}, PEOPLE["triage"])
+    with_login.post("find", {"run": "no scan", "text": "x"}, PEOPLE["admin"])
+    with_login.call("decode", PEOPLE["admin"], text=ID)
+    lines = [json.loads(line) for line in (with_login.folder / "audit.jsonl").read_text().splitlines()]
+    assert [(line["outcome"], line.get("run")) for line in lines] == [
+        ("done", run.name),
+        ("no_run_here", None),
+        ("no_run_here", None),
+        ("done", None),
+    ]
+
+
 def test_a_wrong_method_or_name_is_a_problem_too(door: Door) -> None:
     assert door.client.get("/api/v1/decode").json()["code"] == "call_method"
     assert door.post("nothing", {}).json()["code"] == "operation_unknown"
