@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from idcore.base.errors import CoreError
+from idcore.base.errors import CoreError, refuse
 from idcore.base.open_folders import Roots
 from idcore.ids.clock import parse_zone, zone_text
 from idcore.policy import audit, limits, logs
@@ -123,6 +123,7 @@ class Following(Job):
         on_refresh: OnRefresh | None = None,
     ) -> None:
         self._followed, self._on_refresh, self.keeps_on_exit = options, on_refresh, False
+        self.owner = run.facts.get("owner")
         super().__init__(run, paths, options.scan, None, who, ask)
 
     def _plan(self, paths: Sequence[str], options: ScanOptions, names: dict[str, str] | None) -> dict[str, Any]:
@@ -219,11 +220,15 @@ def follow(
 ) -> Job:
     """Begins to follow `paths` into the scan's folder; `ask` is called with each refresh.
 
-    CoreError where as many are followed as may be.
+    CoreError where as many are followed as may be. One person has half of them at most, as of the scans at once.
     """
     with _lock:
         if limits.exceeds("follows", count := count_followed() + 1):
             raise limits.limit_error("follows", count)
+        most, owner = limits.value("follows"), run.facts.get("owner")
+        own = count_followed(owner) + 1
+        if most is not None and owner is not None and own > (half := max(1, most // 2)):
+            raise refuse("limit_follows", held=own, most=half)
         return keep(Following(run, paths, options, who, ask, on_refresh))
 
 
@@ -234,9 +239,10 @@ def leave_followed() -> None:
             job.keeps_on_exit = True
 
 
-def count_followed() -> int:
-    """The number of scans that follow their inputs."""
-    return sum(isinstance(job, Following) and not job.ended for job in every())
+def count_followed(owner: str | None = None) -> int:
+    """The number of scans that follow their inputs, of all or of one person."""
+    following = (job for job in every() if isinstance(job, Following) and not job.ended)
+    return sum(owner in (None, job.owner) for job in following)
 
 
 def forget_located() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait as ended
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC
 from itertools import count, pairwise
 from pathlib import Path
@@ -24,6 +25,7 @@ from idcore.answers.findings import line_locations
 from idcore.answers.findings.line_locations import LineFacts
 from idcore.answers.findings.model import Finding
 from idcore.base.errors import CoreError
+from idcore.policy.access import WITHOUT_LOGIN
 from idcore.runs.runs import Runs
 from idcore.sources.inputs import list_files
 from idcore.spark import background, follow
@@ -97,11 +99,37 @@ def test_a_folder_is_followed_on_with_another_number_of_ids(tmp_path: Path) -> N
 def test_no_more_are_followed_than_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked where the work begins: also where one that ended is followed on."""
     monkeypatch.setenv("IDCORE_FOLLOWS", "1")
-    monkeypatch.setattr(background, "count_followed", lambda: 1)
+    monkeypatch.setattr(background, "count_followed", lambda owner=None: 1)
     run = Runs(tmp_path).create("logs")
     with pytest.raises(CoreError) as refused:
         background.follow(run, [str(tmp_path)], FollowOptions(ScanOptions()))
     assert refused.value.code == "limit_follows" and run.state == "new"
+
+
+def test_one_person_follows_half_of_what_may_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else who begins four keeps everybody from following anything; without a log-in all are one."""
+    monkeypatch.setattr(background.Following, "_do", lambda self, *_: self._stop.wait() and {"bytes": 0, "ids": 0})
+    begun = []
+
+    def follows(name: str | None) -> bool:
+        run = Runs(tmp_path, replace(WITHOUT_LOGIN, name=name)).create("logs")
+        try:
+            begun.append(background.follow(run, [str(tmp_path)], FollowOptions(ScanOptions())))
+        except CoreError as refused:
+            return refused.code != "limit_follows"
+        return True
+
+    try:
+        names = ("ann", "ann", "ann", "bob", "bob", "eve")
+        assert [follows(name) for name in names] == [True, True, False, True, True, False]
+        for job in begun:
+            job.cancel()
+            job.wait(10)
+        assert all(follows(None) for _ in range(4))
+    finally:
+        for job in begun:
+            job.cancel()
+            job.wait(10)
 
 
 class _AlwaysNew:
