@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 YEARS = (1700, 2200)  # the first and the last of a time
 TABLES = {**OF_LISTS, **SCHEMAS}
+_ALWAYS = ("ids", "distinct", "pid")  # columns without a null
 
 
 def blamed(error: BaseException, find: Callable[[], Run | None]) -> BaseException:
@@ -57,6 +58,8 @@ def _is_whole(folder: Path, named: set[str]) -> bool:
                     rows = file.read_row_group(group)
                     rows.validate(full=True)
                     if not all(map(_has_usual_times, rows.columns)):
+                        return False
+                    if any(rows[name].null_count for name in _ALWAYS if name in there):
                         return False
             if any(_family(there[name]) != _family(wanted[name]) for name in wanted.keys() & there.keys()):
                 return False

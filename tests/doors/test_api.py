@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from starlette.types import Message
 
@@ -26,8 +28,9 @@ from idcore.operations.texts import MOST_COMPARED
 from idcore.policy.access import PERMISSIONS, Policy, Visitor
 from idcore.policy.audit import Actor
 from idcore.presentation.triage import compared
-from idcore.runs.runs import RunError, Runs
+from idcore.runs.runs import Run, RunError, Runs
 from tests.doors.conftest import ID, PEOPLE, Door
+from tests.pages.conftest import make_run
 from tests.test_damaged_runs import SUMMARY
 
 pytestmark = pytest.mark.quick
@@ -365,6 +368,17 @@ def test_a_damaged_table_is_named_and_is_no_mistake_of_ours(name: str, door: Doo
     run.set_state("done")
     answer = door.post(name, {"run": run.name} | ({"text": "x"} if name == "find" else {}))
     assert (answer.status_code, answer.json()["code"]) == (422, "table_damaged"), answer.text
+
+
+@pytest.mark.parametrize(("name", "column"), [("processes", "pid"), ("processes", "ids"), ("hosts", "ids")])
+def test_a_table_with_nothing_where_a_number_must_be_is_damaged(name: str, column: str, door: Door) -> None:
+    run = Run(make_run(door.folder / "runs"))
+    (path,) = (run.path / name).glob("*.parquet")
+    table = pq.read_table(path)
+    place = table.column_names.index(column)
+    pq.write_table(table.set_column(place, column, pa.nulls(len(table), table.schema.field(place).type)), path)
+    answer = door.post("find", {"run": run.name, "text": "10."})
+    assert (answer.status_code, answer.json().get("code")) == (422, "table_damaged"), answer.text
 
 
 def test_somebody_elses_scan_is_not_there(with_login: Door) -> None:
