@@ -73,19 +73,34 @@ _CONSUME = (
 _ASKED = "(?:吗|(?<![什怎])么|了没有?)"  # how a question ends without its sign
 # What would be, and what is asked, is not said: these clauses count for nothing. A blank parts Chinese fields of a log.
 _NOT_SAID = lazy_pattern(
-    r"\b(?:if|whether|unless) [a-z#][^,;.\n]*|(?:如果|假如|倘若|一旦|若(?=消费|处理))[^,，。;；\n]*"
+    r"\b(?:if|whether|unless) [a-z#][^,;.\n]*|(?:如果|假如|倘若|一旦|若(?=消费|处理|发送))[^,，。;；\n]*"
     r"|[^,，。;；\s]{0,20}(?:是否|有没有|会不会)[^,，。;；\s]*"
     rf"|(?<![^,，。.;；!\n])[^,，。.;；!\n]*(?:？|\?(?=\s|\Z)|{_ASKED}(?=[\s,，。.;；!]|\Z))"
 )
 # A failure that is denied: 未发生消费失败, no consume failure. What else the clause says stays.
+# So is one whose alarm or setting was changed: 消费失败告警已关闭. An alarm alone tells of a failure.
+_ERROR = r"(?:fail(?:ed|ures?)?|errors?|exceptions?)"
+_ALARM, _CHANGED = "alerts?|alarms?|warnings?|notifications?", "closed?|resolved?|cleared?|disabled?|muted?|silenced?"
 _DENIED = lazy_pattern(
-    "(?:未|没有?|无|不|并非|不是|避免|防止)(?:再次?|曾|会|有|任何|发生|出现|发现|产生|过){0,3}"
-    "(?:消费)?(?:失败|异常|出错|报错|错误|超时)"
-    r"|\b(?:no|without|zero|0)(?: any)?(?: (?:messages?|msgs?|consum\w{1,6}))?"
+    r"(?:未|没有?|无|不|并非|不是|避免|防止|排除|杜绝|(?<!\w)不存在)"
+    "(?:再次?|曾|会|有|任何|发生|出现|发现|产生|过|了|见|触发|收到|检测到){0,3}"
+    "(?:(?:消费|发送|投递)(?:[或、和/](?:消费|发送|投递))?)?(?:失败|异常|出错|报错|错误|超时)(?:告警|报警)?"
+    "|(?:消费|发送|投递|处理)?(?:失败|异常|超时)(?:的)?(?:告警|报警|预警|监控|重试)(?:通知|规则|策略|机制|开关|功能){0,2}"
+    "(?:测试|演练|(?:已经?|被|现已)?(?:关闭|恢复|解除|取消|停用|禁用|消除|清除|屏蔽|静默|开启|启用|打开|配置))"
+    "|(?:关闭|解除|取消|停用|禁用|屏蔽|测试)了?(?:消费|发送|投递|处理)?(?:失败|异常|超时)(?:的)?(?:告警|报警|预警|监控)"
+    r"|\b(?:no|not|without|zero|0)(?: an?| any)?(?:(?: or| and)? (?:messages?|msgs?|consum\w{1,6}|send(?:ing|s)?)){0,3}"
     r" (?:fail(?:ed|ures?|s)?|errors?|exceptions?)\b"
-    r"|\b(?:none|nothing) failed\b|(?:\bnot|n't|\bnever) (?:ever |once )?fail(?:ed|s)?\b"
+    r"|\b(?:none|nothing)(?: of (?:the |these |them )?(?:messages?|msgs?)?)? ?failed\b"
+    rf"|\b(?:ruled? out|excluded?|excluding)(?: an?| any)?(?: consum\w{{1,6}})? {_ERROR}\b"
+    rf"|\b(?:consum\w{{1,6}} )?{_ERROR} (?:{_ALARM}) (?:test\b|(?:(?:is|was|has been|were) )?"
+    rf"(?:{_CHANGED}|enabled?|recovered|removed|turned o\w{{1,2}})\b)"
+    rf"|\b(?:{_CHANGED}) (?:the |an? )?(?:consum\w{{1,6}} )?{_ERROR} (?:{_ALARM})\b"
+    r"|(?:\bnot|n't|\bnever) (?:ever |once )?fail(?:ed|s)?\b"
 )
-_DENYING = ("未", "没", "无", "不", "非", "止", "免", "no", "0 ", "n't", "never", "without", "zero")
+_DENYING = (
+    *("未", "没", "无", "不", "非", "止", "免", "排除", "杜绝", "no", "0 ", "n't", "never", "without", "zero"),
+    *("警", "监控", "重试", "clu", "rule", "alert", "alarm", "warning"),
+)
 _FAILING = ("fail", "error", "exception", "失败", "异常", "错", "超时")
 _LAST_ASKED = lazy_pattern(rf"(?<![^,，。.;；!\n])[^,，。.;；!\n]*(?:[?？]|{_ASKED})\s*\Z")
 # One of these is in each of them: most texts are told apart by them, too.
@@ -333,7 +348,10 @@ def says_two(text: str) -> bool:
 def _phrases_in(text: str) -> Iterator[str]:
     if text.rstrip()[-1:] in tuple("?？吗么没有"):
         text = _LAST_ASKED.sub("", text)
-    return (code for code, phrases in _PHRASES if any(phrase in text for phrase in phrases))
+    found = [code for code, phrases in _PHRASES if any(phrase in text for phrase in phrases)]
+    if any("failed" in code for code in found) and (denied := _DENIED.sub(" ", text)) != text:
+        return iter([code for code, phrases in _PHRASES if any(phrase in denied for phrase in phrases)])
+    return iter(found)
 
 
 def transaction_of(text: str, head: str = "") -> str:
@@ -396,15 +414,24 @@ def word_of(near: str) -> str:
     ['failed', '', 'received']
     """
     near = unescaped(near)
-    near = _SIGNS.sub(" # ", _ID.sub("#", near.lower()))
-    if any(word in near for word in _ASKING):
-        near = _NOT_SAID.sub(" ", near)
-    if any(word in near for word in _FAILING) and any(word in near for word in _DENYING):
-        near = _DENIED.sub(" ", near)
+    near = claimed_in(_SIGNS.sub(" # ", _ID.sub("#", near.lower())))
     said = _word_of(near)
     if said in ("", "received") and "=" in near and any(end in near for end in _ENDS):
         return _word_of(_PAIRS.sub("", near)) or said  # `consume msgId=…, topic=t, failed: no stock`
     return said
+
+
+def claimed_in(text: str) -> str:
+    """What a text in lower case claims: without what would be, what is asked, and the failures that it denies.
+
+    >>> claimed_in("no consume failure, 消费成功")
+    ' , 消费成功'
+    """
+    if any(word in text for word in _ASKING):
+        text = _NOT_SAID.sub(" ", text)
+    if any(word in text for word in _FAILING) and any(word in text for word in _DENYING):
+        return _DENIED.sub(" ", text)
+    return text
 
 
 def clause_of(clause: str) -> str | None:

@@ -16,7 +16,7 @@ from idcore.base.catalogue import words
 from idcore.ids import delivery, delivery_words
 from idcore.ids.delivery import Delivery, DeliveryReader, DeliveryText, deliveries
 from idcore.ids.delivery_sentences import by_message, sentences, short_text
-from idcore.ids.delivery_words import transaction_of, word_of
+from idcore.ids.delivery_words import phrase_of, transaction_of, word_of
 from idcore.ids.receipts import Recall, Receipt
 from idcore.rocketmq.message.trace import SubAfter, SubBefore, read_trace
 from idcore.scan.deliveries import DeliveryLook
@@ -678,10 +678,44 @@ def test_the_key_of_a_message_is_no_message_of_its_own() -> None:
         ("failed to consume 10 messages, msgId=1", "failed"),
         ("消费失败 msgId=1 是否重试: true", "failed"),
         ("消费成功 msgId=1 是否批量=否", "acked"),
+        ("已排除消费失败 msgId=1", ""),
+        ("不存在消费失败 msgId=1", ""),
+        ("订单不存在，消费失败 msgId=1", "failed"),
+        ("数据不存在消费失败 msgId=1", "failed"),
+        ("没有库存，消费失败 msgId=1", "failed"),
+        ("库存未同步消费失败 msgId=1", "failed"),
+        ("无效消息消费失败 msgId=1", "failed"),
+        ("未触发消费失败告警 msgId=1", ""),
+        ("消费失败告警已关闭 msgId=1", ""),
+        ("消费超时报警已解除 msgId=1", ""),
+        ("关闭消费失败告警 msgId=1", ""),
+        ("消费失败告警测试 msgId=1", ""),
+        ("消费失败重试机制已启用 msgId=1", ""),
+        ("消费失败告警 msgId=1", "failed"),
+        ("消费失败，触发告警 msgId=1", "failed"),
+        ("消费失败，重试已开启 msgId=1", "failed"),
+        ("消费失败不再重试 msgId=1", "failed"),
+        ("no send or consume failed, msgId=1", ""),
+        ("none of the messages failed, msgId=1", ""),
+        ("not a consume failure, msgId=1", ""),
+        ("ruled out a consume failure, msgId=1", ""),
+        ("consume failed alert closed, msgId=1", ""),
+        ("consume failure alarm was resolved, msgId=1", ""),
+        ("disabled consume failed alert, msgId=1", ""),
+        ("consume failed alert test, msgId=1", ""),
+        ("consume failed alert, msgId=1", "failed"),
+        ("consume failed, alert sent, msgId=1", "failed"),
+        ("no stock, consume failed, msgId=1", "failed"),
+        ("not retryable: consume failed, msgId=1", "failed"),
     ],
 )
 def test_what_is_asked_or_would_be_or_is_denied_is_no_delivery(text: str, event: str) -> None:
     assert word_of(text) == event
+
+
+def test_a_phrase_of_rocketmq_is_denied_too() -> None:
+    assert phrase_of("no consume message failed, msgId=1") == ""
+    assert phrase_of("consume message failed, no retry, msgId=1") == "failed"
 
 
 def test_the_beginnings_of_messages_are_those_of_the_pattern() -> None:
