@@ -34,6 +34,7 @@ from idcore.ids.delivery_words import (
     unescaped,
     word_of,
 )
+from idcore.ids.failed_sends import FailedSend, before_message, failed_send, may_fail, says_sent, without_failed_send
 from idcore.ids.find import find
 from idcore.ids.line_moments import moment_at_ms, prefix_time
 from idcore.ids.receipts import Recall, Receipt
@@ -44,7 +45,7 @@ RETRY_PREFIX, DEAD_PREFIX = "%RETRY%", "%DLQ%"
 # Where brokers keep delayed messages and retries until they are due.
 WAITING_TOPICS = ("SCHEDULE_TOPIC_XXXX", "rmq_sys_wheel_timer")
 HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"  # where they keep messages of transactions until producers decide
-SEND_OK = "SEND_OK"
+SEND_OK, UNSENT = "SEND_OK", "unsent"
 # Events of a consumer, as the table `deliveries` has them.
 EVENTS = ("received", "failed", "acked", "skipped", "filtered")
 # What is said of half messages: the broker or the producer, never a consumer.
@@ -96,6 +97,7 @@ _CONSUMED = lazy_pattern(
     r"[\\\"']{0,2}\s{0,24}[=:：]\s{0,24}[\\\"'\[]{0,3}(?:(1\d{12})(?!\d)|(?=\d{4}[-/]\d))"
 )
 _BORN_TEXT, _STORED_TEXT = lazy_pattern(f"Born Timestamp{_LOCAL}"), lazy_pattern(f"Store Timestamp{_LOCAL}")
+_UNSENT_STATUS = lazy_pattern(r"(?i)(?:send_?)?(?:fail|error|exception|time_?out)")
 STATUSES = (SEND_OK, "FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
 _RECEIPT = lazy_pattern(
     rf"(?i)(?:receipt_?\s?handle|POP_CK){_IS}(\d{{1,19}} \d{{12,14}} \d{{1,12}} \d{{1,6}} [0-2] \S{{1,200}} \d{{1,6}}"
@@ -183,8 +185,9 @@ _OPENS = lazy_pattern(r"(?:Message(?:Client)?Ext|SendResult|MessageView(?:Impl)?
 class Delivery:
     """What one line, or one record of several, says of the delivery of one message; None where it does not.
 
-    `event` is one of EVENTS; `sent` of a SendResult; `unacked` of an acknowledgement that failed; `track` of
-    MessageTrack; one of `TRANSACTIONS` of a half message; else empty. `tries` counts the deliveries before this one.
+    `event` is one of EVENTS; `sent` of a SendResult; UNSENT of a send that failed; `unacked` of an acknowledgement that
+    failed; `track` of MessageTrack; one of `TRANSACTIONS` of a half message; else empty. `tries` counts the deliveries
+    before this one. `line` of a send that failed may be one in front of the message.
     """
 
     msg_id: str
@@ -217,6 +220,7 @@ class Delivery:
     begin: int = 0  # the first and the last line of the record
     end: int = 0
     column: int = 0  # where the ID is, of a line that holds several lines of a log
+    is_sent: bool = False  # an application says that its send went well
 
     @property
     def says_much(self) -> bool:
@@ -228,6 +232,12 @@ class Delivery:
     def is_dead(self) -> bool:
         """Whether its record is a dead letter."""
         return (self.stored_topic or "").startswith(DEAD_PREFIX)
+
+    @property
+    def shows_stored(self) -> bool:
+        """Whether it shows that a broker stored the message: only what is stored is answered for or received."""
+        is_named = self.offset_id is not None or self.stored_topic is not None or self.receipt is not None
+        return is_named or self.is_sent or self.event not in ("", UNSENT)
 
     @property
     def place(self) -> str | None:
@@ -256,6 +266,8 @@ class DeliveryReader:
         self._passed = ""  # a later line with an id that says nothing else
         self._tracks = Tracks()
         self._heading: tuple[int, str] | None = None  # of an alarm, fields alone behind it
+        self._failed_send = FailedSend()
+        self._is_unsent = False  # whether a send failed: then it matters which ones went well
 
     def line(self, number: int, text: str) -> Iterator[Delivery]:
         """What a line says, or the record that ends in front of it."""
@@ -316,17 +328,21 @@ class DeliveryReader:
                 self._record.insert(0, heading)
             return
         if _DIGITS.search(text) is None and "djEg" not in text:
+            if self._sends and may_fail(text):
+                self._failed_send.see(number, text)
             return
         if self._is_passed(text):
             self._passed = text
             return
-        yield from self._read(text, [(0, number)])
+        line = self._failed_send.of(number, text) if self._sends else 0
+        for one in self._read(text, [(0, number)]):
+            yield replace(one, event=UNSENT, line=line) if line and one.event in ("", UNSENT) else one
 
     def _heading_at(self, number: int, text: str, may_be: bool) -> tuple[int, str] | None:
         """The heading of an alarm, in this line or above the fields that end in it."""
         if _DIGITS.search(text) is not None:
             return None
-        if may_be and prefix_time(text) is None and word_of(text) in EVENTS[1:]:
+        if may_be and prefix_time(text) is None and (word_of(text) in EVENTS[1:] or failed_send(text)):
             return number, text
         goes_on = self._heading is not None and number <= self._heading[0] + _FARTHEST
         return self._heading if goes_on and _ANY_FIELD.match(text) is not None else None
@@ -335,6 +351,10 @@ class DeliveryReader:
         """Whether a line that has an id says nothing of a delivery: most are told apart without a pattern."""
         if not self._sends and ("sendStatus=SEND_OK" in text or _OK.search(text) is not None):
             return True
+        if self._sends and (
+            may_fail(text) or (self._is_unsent and says_sent(text)) or self._failed_send.may_be_of(text)
+        ):
+            return False
         return not any(word in text for word in COMMON) and MARKS.search(text) is None
 
     def _is_gap(self, number: int, text: str) -> bool:
@@ -415,7 +435,9 @@ class DeliveryReader:
                 tokens = [replace(token, prefix_time=opened) for token in tokens]
             parts = _lines_in(text, tokens) if begin == end and len(tokens) > 1 else []
             found = _of_lines(text, tokens, parts, begin) if parts else _of_tokens(text, tokens, starts)
-            deliveries = [replace(one, begin=begin, end=end) for one in found]
+            is_sent = self._is_unsent and says_sent(text)
+            deliveries = [replace(one, begin=begin, end=end, is_sent=is_sent and not one.event) for one in found]
+            self._is_unsent = self._is_unsent or any(one.event == UNSENT for one in deliveries)
             self._last, self._passed = tuple(dict.fromkeys(one.msg_id for one in deliveries)), ""
             yield from deliveries
         elif (recall := _recall(text)) is not None:
@@ -927,6 +949,8 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
             status = next((one for one in STATUSES if one in around.part), None)
         number = None if status is None else whole_number(status)
         status = STATUSES[number] if number is not None and number < len(STATUSES) else status
+        if status is not None and _UNSENT_STATUS.match(status) is not None:
+            return UNSENT, "", None
         state = around.own("localtransactionstate") if status == SEND_OK else None  # a TransactionSendResult as JSON
         decided = "" if state is None else transaction_of(f"LocalTransactionState {state}")
         return (decided, "", None) if decided else ("sent", "", status)
@@ -942,11 +966,24 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
         return transaction, "", None
     if "ckMessage" in around.text and (code := _code_of(around)) is not None:
         return ("acked" if code == "OK" else "unacked"), "", code
-    if word := word_of(around.near) if around.word is None else around.word:
+    word = word_of(around.near) if around.word is None else around.word
+    if word in ("", "failed") and may_fail(around.text) and _is_unsent(around):
+        return UNSENT, "", None
+    if word:
         return word, "", None
     if around.is_printed or receipt is not None or is_listener(around.head[:_LONGEST_HEAD], around.near):
         return "received", "", None
     return "", "", None
+
+
+def _is_unsent(around: _Around) -> bool:
+    """Whether a line says that the send of a message failed: of no consumer, whose own sends are of other messages."""
+    printed = before_message(around.text, around.at)
+    near = around.near if printed is None else unescaped(printed[-_FAR:])[-_NEAR:]
+    if not failed_send(near):
+        return False
+    is_of_consumer = is_listener(around.head[:_LONGEST_HEAD], "") or word_of(without_failed_send(near)) != ""
+    return printed is not None or not is_of_consumer
 
 
 def _code_of(around: _Around) -> str | None:

@@ -13,6 +13,7 @@ from idcore.ids.delivery import (
     RETRY_PREFIX,
     SEND_OK,
     TRANSACTIONS,
+    UNSENT,
     WAITING_TOPICS,
     Delivery,
 )
@@ -74,7 +75,7 @@ def short_text(one: Delivery, words: Words = _ENGLISH) -> str:
     return words("comma").join(parts)
 
 
-_NAMED = ("received", "failed", "acked", "unacked", "skipped", "filtered", "track", "sent", *TRANSACTIONS)
+_NAMED = ("received", "failed", "acked", "unacked", "skipped", "filtered", "track", "sent", UNSENT, *TRANSACTIONS)
 
 
 def try_text(tries: int, words: Words) -> str:
@@ -322,7 +323,21 @@ def record_text(one: Delivery, words: Words) -> str:
     return words("delivery.record", broker=one.broker, queue=one.queue_id, offset=f"{one.queue_offset:,}")
 
 
+def unsent(deliveries: Sequence[Delivery]) -> list[Delivery]:
+    """The lines that report that a send of the message failed."""
+    return _of(deliveries, UNSENT)
+
+
+def stored(deliveries: Iterable[Delivery]) -> Delivery | None:
+    """The first line that shows that a broker stored the message."""
+    return next((one for one in deliveries if one.shows_stored), None)
+
+
 def _sends(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
+    if failed := unsent(deliveries):
+        places, shown = words("comma").join(at(one) for one in failed[:_MOST]), stored(deliveries)
+        there = {} if shown is None else {"there": at(shown)}
+        yield words(f"delivery.said.unsent{'_once' if there else ''}", places=places, **there)
     for some in sent_again(deliveries):
         records = words.first([record_text(one, words) for one in some], _MOST)
         places = words("comma").join(at(one) for one in some[:_MOST])

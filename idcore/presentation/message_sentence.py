@@ -11,8 +11,8 @@ from idcore.answers.journey.sentences import event_text, when_text
 from idcore.base.catalogue import Words
 from idcore.ids.assumptions import assumed
 from idcore.ids.clock import Clock
-from idcore.ids.delivery import TRANSACTIONS, Delivery
-from idcore.ids.delivery_sentences import short_text
+from idcore.ids.delivery import TRANSACTIONS, UNSENT, Delivery
+from idcore.ids.delivery_sentences import short_text, stored
 from idcore.ids.describe import doubts, line_apart, month_source, when
 from idcore.ids.identify import Reading
 from idcore.ids.model import ClientId, OffsetId, UniqId
@@ -22,11 +22,13 @@ from idcore.presentation.reader import Reader
 from idcore.presentation.reports.markup import Html, fact_list, tag
 
 if TYPE_CHECKING:
-    from idcore.answers.journey import Journey
+    from idcore.answers.journey import Event, Journey
 
 _WHERE = ("topic", "queueId", "queueOffset")  # of a line, in the order in which they are said
 _MOST_GROUPS = 3  # of one answer of mqadmin that are named: those that have not consumed it are the first
+_MOST_PLACES = 5  # of lines that are named
 _NOT_LAST = ("generated", "born", "due", "judged")  # of a journey: the begin, what is to come, what was asked
+_SHOW_STORED = ("stored", "judged", "attempt")  # of a journey: only what a broker stored has such an event
 _SAID = {*_WHERE, "brokerName", "commitLogOffset", "storeHost"}
 
 
@@ -65,16 +67,22 @@ def sentences(
     fields: Mapping[str, str],
     clock: Clock,
     reader: Reader,
-    claims: Iterable[Delivery] = (),
+    claims: Sequence[tuple[str, Delivery]] = (),
+    is_stored: bool = False,
 ) -> str:
     """`Sent on … by process 18236 on 172.17.0.1.` `Stored on broker itcast (172.17.0.1:10911), topic …`
 
     A record that a transaction is spoken of with, by the `claims`, is a half message: topic and queue are to come.
+    Of a message whose send failed, by lines at these places, and that none shows stored, the ID was made and no more.
     """
     readings = [(item, best) for item in items if (best := item.verdict.best) is not None]
-    said = [_sent(item, best, clock, reader) for item, best in readings]
     offsets = [best.id for _, best in readings if isinstance(best.id, OffsetId) and best.id.physical_offset >= 0]
-    halves = {str(text).upper() for one in claims if one.event in TRANSACTIONS for text in (one.msg_id, one.offset_id)}
+    is_stored = is_stored or bool(offsets) or stored(one for _, one in claims) is not None
+    failed = [] if is_stored else list(dict.fromkeys(place for place, one in claims if one.event == UNSENT))
+    said = [_sent(item, best, clock, reader, failed) for item, best in readings]
+    halves = {
+        str(text).upper() for _, one in claims if one.event in TRANSACTIONS for text in (one.msg_id, one.offset_id)
+    }
     said += [_stored(offset_id, fields, reader, offset_id.text.upper() in halves) for offset_id in offsets]
     return reader.words("compare.between").join(filter(None, said))
 
@@ -142,12 +150,18 @@ def of_journey(items: Sequence[FoundId], journey: Journey, zone: tzinfo, clock: 
     fields = claimed_fields(claims)
     moved = {event.evidence: event.values["moved_ms"] for event in journey.events if "moved_ms" in event.values}
     last = last_said(journey.claims, zone, reader, moved)
+    is_stored = any(event.code in _SHOW_STORED or _was_sent(event) for event in journey.events)
     events = [event for event in journey.events if event.at_ms is not None and event.code not in _NOT_LAST]
     if events and not last:
         event = max(events, key=lambda event: event.end_ms or 0)
         what, at = event_text(event, reader.words, reader.instant), when_text(event, reader.words, reader.instant)
         last = reader.words("one.last_event", what=what, at=at)
-    return reader.words("compare.between").join(filter(None, [sentences(items, fields, clock, reader, claims), last]))
+    said = sentences(items, fields, clock, reader, journey.claims, is_stored)
+    return reader.words("compare.between").join(filter(None, [said, last]))
+
+
+def _was_sent(event: Event) -> bool:
+    return event.code == "sent" and bool(event.values.get("success"))
 
 
 def rest_of_line(line: str) -> Html | None:
@@ -158,19 +172,23 @@ def rest_of_line(line: str) -> Html | None:
     )
 
 
-def _sent(item: FoundId, reading: Reading, clock: Clock, reader: Reader) -> str:
-    """Who sent it and when; nothing of an offsetMsgId. What of the time is assumed stands in it."""
+def _sent(item: FoundId, reading: Reading, clock: Clock, reader: Reader, failed: Sequence[str]) -> str:
+    """Who sent it and when; nothing of an offsetMsgId. What of the time is assumed stands in it.
+
+    `failed`: lines that report that its send failed, where nothing shows that it was sent.
+    """
     words, message_id = reader.words, reading.id
     if isinstance(message_id, OffsetId):
         return ""
+    code, known = ("made", {"places": words.first(failed, _MOST_PLACES)}) if failed else ("sent", {})
     sent, reason = when(reading, item.token, clock)
     host = message_id.mac_text if isinstance(message_id, ClientId) else message_id.host
     who = words("one.process", pid=str(message_id.pid), host=host)
     if sent is None:
-        said = words("one.undated", who=who)
+        said = words("one.made_undated" if failed else "one.undated", who=who, **known)
     else:
         mark = words.assumed(assumed(month_source(reading, reason) != "assumed", sent.zone_source))
-        said = words("one.sent", at=reader.full(sent.at), mark=mark, who=who)
+        said = words(f"one.{code}", at=reader.full(sent.at), mark=mark, who=who, **known)
         apart = line_apart(sent, item.token, clock) if isinstance(message_id, UniqId) else None
         doubtful = [*doubts(sent, item.token, clock), *([apart] if apart is not None else [])]
         wrong = (words.fill(f"one.{doubt.code}", doubt.values) for doubt in doubtful)

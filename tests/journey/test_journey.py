@@ -35,8 +35,10 @@ from idcore.base import catalogue
 from idcore.base.catalogue import words
 from idcore.base.safe_text import json_text
 from idcore.ids.clock import Clock, from_ms
+from idcore.ids.identify import identify
 from idcore.ids.model import UniqId
 from idcore.ids.tokens import Token
+from idcore.intake.intake import FoundId
 from idcore.presentation.html import journeys
 from idcore.presentation.message_sentence import of_journey
 from idcore.presentation.reader import Reader
@@ -218,6 +220,8 @@ def test_a_line_without_a_time_is_last_and_says_so() -> None:
     ("text", "code", "role"),
     [
         ("sendKernelImpl exception, resend at once, InvokeID: 1 {}", "logged_resend", "producer"),
+        ("send failed, msgId={}", "logged_unsent", "producer"),
+        ("消息发送失败 msgId={}", "logged_unsent", "producer"),
         ("send msg to DLQ %DLQ%works, owner=a, msgUniqKey={}", "logged_dead", "broker"),
         ("Check transaction. real_topic=Orders,uniqKey={},offset=1", "logged_check", "broker"),
         ("MsgExt:{} has been checked too many times", "logged_given_up", "broker"),
@@ -443,6 +447,23 @@ def test_the_sentence_of_a_journey_has_the_times_of_its_table() -> None:
     assert reader.full(from_ms(BASE + 48, CHINA)) in said and "failed" in said
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_journey_of_a_failed_send_says_that_the_id_was_made(lang: str) -> None:
+    """The client logs the failure, and behind its stack trace the message on a line of its own."""
+    head = "2026-11-20 09:50:03.010 WARN RocketmqClient - "
+    failure = f"{head}sendKernelImpl exception, resend at once, InvokeID: 1, RT: 3002ms, Broker: MessageQueue [topic=T]"
+    message = f"{head}Message{{topic='T', flag=0, properties={{UNIQ_KEY={MSG_ID}}}, body=[1]}}"
+    line = Line("app.log", 3, message, (failure, "\tat o.a.r.client.impl.MQClientAPIImpl.sendMessageSync(X.java:1)"))
+    reader = Reader(words(lang), CHINA)
+    item, doubt = FoundId(Token(MSG_ID, 1, 1), identify(MSG_ID)), words(lang).table("one.")["made"].split("**")[3]
+    made = journey(lines=[line])
+    assert [(event.code, event.evidence) for event in made.events[1:]] == [("logged_unsent", "app.log:1")]
+    said = of_journey([item], made, CHINA, SHANGHAI, reader)
+    assert doubt in said and "app.log:1" in said
+    for stored in ({"lines": [line, printed_line(48, number=9)]}, {"lines": [line], "copies": copies(HOME)}):
+        assert doubt not in of_journey([item], journey(**stored), CHINA, SHANGHAI, reader)
+
+
 def test_two_logs_in_one_file_are_moved_line_by_line() -> None:
     right, early = sent_line(14), logged(48, FAILED, zone=UTC, number=2)
     made = journey(copies=copies(HOME), lines=[right, early])
@@ -547,7 +568,15 @@ def test_every_event_has_words_and_no_value_is_missing(lang: str) -> None:
 def test_every_message_of_the_catalogue_is_of_a_code() -> None:
     """None is left over: each event and each contradiction that has words can come out."""
     known = set(codes(journey(**everything()))) | {"decided", "recalled", "due"}
-    known |= {"logged", "logged_resend", "logged_dead", "logged_check", "logged_given_up", "logged_failed"}
+    known |= {
+        "logged",
+        "logged_unsent",
+        "logged_resend",
+        "logged_dead",
+        "logged_check",
+        "logged_given_up",
+        "logged_failed",
+    }
     known |= {"logged_expired", "logged_dropped", "logged_send_record", "stored_printed"}
     known |= {"attempt_first", "attempt_unknown"}
     known |= {f"logged_{each}" for each in ("acked", "unacked", "skipped", "received", "track", "filtered")}

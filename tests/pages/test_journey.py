@@ -326,6 +326,21 @@ ONE_MESSAGE, ITS_RECORD = "0A0000070B7E2A139A5561F8B2E40007", "0A0000F100002A9F0
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_line_of_a_failed_send_is_found_above_its_stack_trace(tmp_path: Path, open_page: Open, lang: str) -> None:
+    head, failed = (
+        "2026-11-20 10:05:36.118 WARN RocketmqClient - ",
+        "sendKernelImpl exception, resend at once, RT: 3002ms",
+    )
+    stack = "\tat org.springframework.web.servlet.FrameworkServlet.service(FrameworkServlet.java:897)\n" * 90
+    message = f"Message{{topic='T', flag=0, properties={{UNIQ_KEY={ONE_MESSAGE}}}, body=[1], transactionId='null'}}"
+    indexed(tmp_path, f"{head}{failed}\n{stack}{head}{message}\n")
+    app, said = open_page("message", id=ONE_MESSAGE, run=RUN, zone="Asia/Shanghai", lang=lang), words(lang)
+    first = as_read(next(item.proto.body for item in app.get("html") if "mq-said" in item.proto.body))
+    assert said.table("one.")["made"].split("**")[3] in first.replace("<b>", "**").replace("</b>", "**")
+    assert "app.log:1" in first and said("journey.event.logged_unsent") in table_of(app, said("message.journey"))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("asked", [ONE_MESSAGE, ITS_RECORD])
 def test_who_sent_it_when_and_what_was_last_is_said_first_and_in_the_ticket(
     tmp_path: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch, asked: str, lang: str

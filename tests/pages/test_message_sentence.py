@@ -179,3 +179,29 @@ def test_what_is_being_loaded_is_named(open_page: Open, tmp_path: Path, lang: st
     folder = make_run(tmp_path / "runs", title="orders.log")
     assert words("frame.loading", what="orders.log") in shown(open_page("producers", run=folder.name, lang=lang))
     assert words("frame.loading", what=words("page.store")) in shown(open_page("store", lang=lang))
+
+
+_AT = "2026-11-26 23:37:27,830 WARN RocketmqClient - "
+UNSENT = (  # as DefaultMQProducerImpl of 4.9 logs it: the message on a line of its own, behind the stack trace
+    f"{_AT}sendKernelImpl exception, resend at once, InvokeID: -4321, RT: 3002ms, Broker: MessageQueue [topic=T]\n"
+    "org.apache.rocketmq.remoting.exception.RemotingTimeoutException: wait response timeout, 3000(ms)\n"
+    "\tat org.apache.rocketmq.remoting.netty.NettyRemotingAbstract.invokeSyncImpl(NettyRemotingAbstract.java:433)\n"
+    f"{_AT}Message{{topic='T', flag=0, properties={{UNIQ_KEY={ID}, WAIT=true}}, body=[1], transactionId='null'}}\n"
+)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("text", [UNSENT, f"ERROR send failed, msgId={ID}", f"消息发送失败 msgId={ID}"])
+def test_an_id_whose_send_failed_is_made_and_not_sent(open_page: Open, text: str, lang: str) -> None:
+    words = catalogue.words(lang)
+    page = unescape(shown(decoded(open_page, text, lang)).replace("<b>", "").replace("</b>", ""))
+    head = page[: page.index("mq-card")] if "mq-card" in page else page
+    place = words("delivery.line", line="1")
+    doubt = words.table("one.")["made_undated"].partition("**")[2].replace("**", "").replace("{places}", place)
+    assert doubt in head and {"en": "Sent on", "zh": "发送，时间为"}[lang] not in head
+    assert words("delivery.said.unsent", places=place) in page
+
+
+def test_an_id_whose_send_failed_once_is_sent_where_a_line_shows_it(open_page: Open) -> None:
+    page = shown(decoded(open_page, f"{UNSENT}{SENT}\n")).replace("<b>", "").replace("</b>", "")
+    assert "Sent on" in page and "ID made on" not in page and "sent all the same (line 5)" in page

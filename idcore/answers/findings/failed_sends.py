@@ -8,23 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from idcore.answers.findings import limits
+from idcore.base.encodings import text_of
+from idcore.ids.failed_sends import last_failed_send
 from idcore.scan.lines import Piece
 
-# As DefaultMQProducerImpl and NettyRemotingClient name what fails, and as applications say it.
-# What denies a failure is in front of it, and a count of none, or the name of a limit, is behind it.
-_NOT_DENIED = "".join(
-    f"(?<!{word})"
-    for word in ("无", "未", "不", "没", "没有", "无任何", "没有任何", "未发生", "没有发生", "未出现", "没有出现")
-)
-_NO_COUNT = r"(?!(?:次数|(?:条|个)?数|数量|总数)?\s?(?:[=:]|：)?\s?0(?!\d))"
-_ZH_FAILED = rf"发送(?:(?!成功)[^\n]){{0,30}}?{_NOT_DENIED}(?:失败|异常|超时(?!时|阈|设|配|参)){_NO_COUNT}"  # in bytes
-_FAILED = re.compile(
-    rb"sendDefaultImpl|sendKernelImpl exception|Remoting(?:TooMuchRequest|Timeout|Connect|SendRequest)"
-    rb"|MQClientException|MQBrokerException|times, still failed|No route info of this topic|TIMEOUT_CLEAN_QUEUE"
-    rb"|(?i:\bsend(?:ing)?\b[^\n\[\]{}=]{0,40}?(?<!0 )(?<!no )(?<!not )(?<!never )(?<!without )(?<!n't )"
-    rb"\b(?:failed|failure|fails|error|exception|timed[ -]out)\b(?! count)(?!\s?[=:]\s?(?:0|null|none|false)\b))"
-    rb"|(?i:(?<!not )(?<!never )(?<!n't )\b(?:failed|unable) to send\b(?!:? ?0\b))|" + _ZH_FAILED.encode()
-)
 # SEND_OK as Java and the Go client print it, before the offsetMsgId of the same answer. That the answer has not
 # ended is seen first: once, and not again behind each sendStatus.
 _OK = re.compile(rb"SendResult ?[\[{](?=[^\]}\n]*$).*?sendStatus[=:] ?(?:SEND_OK|0)\b")
@@ -53,18 +40,18 @@ def in_front(piece: Piece, at: int, process: bytes) -> Failure | None:
     if before < 0:  # it is not known who generated what is there
         return None
     start = text.find(b"\n", before, stop) + 1
-    hits = list(_FAILED.finditer(text, start, stop))
-    if not hits:
+    told = text_of(text[start:stop])
+    hit = last_failed_send(told)
+    if hit is None:
         return None
-    begin = text.rfind(b"\n", 0, hits[-1].start()) + 1
-    raw = text[begin : text.find(b"\n", hits[-1].end(), stop)]
-    return Failure(_quoted(raw), piece.file, piece.line + text.count(b"\n", 0, begin) + 1)
+    begin = told.rfind("\n", 0, hit.start()) + 1
+    line = piece.line + text.count(b"\n", 0, start) + told.count("\n", 0, begin) + 1
+    return Failure(_quoted(told[begin : told.find("\n", hit.end())]), piece.file, line)
 
 
-def _quoted(raw: bytes) -> str:
+def _quoted(text: str) -> str:
     """A line as a sentence can hold it: so long, and nothing that a terminal obeys."""
-    text = raw[: 4 * limits.MOST_QUOTED].decode("utf-8", "replace")
-    shown = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    shown = " ".join("".join(char if char.isprintable() else " " for char in text[: 4 * limits.MOST_QUOTED]).split())
     return shown if len(shown) <= limits.MOST_QUOTED else shown[: limits.MOST_QUOTED - 1] + "…"
 
 

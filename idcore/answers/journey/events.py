@@ -14,7 +14,7 @@ from idcore.answers.lookup.model import Copy
 from idcore.ids.assumptions import assumed
 from idcore.ids.clock import Clock, SentAt, is_time, to_ms, wall_ms
 from idcore.ids.dating import Dates
-from idcore.ids.delivery import TRANSACTIONS, Delivery, DeliveryReader
+from idcore.ids.delivery import TRANSACTIONS, UNSENT, Delivery, DeliveryReader
 from idcore.ids.describe import month_source, when
 from idcore.ids.find import find
 from idcore.ids.identify import identify
@@ -252,6 +252,7 @@ def _writer(text: str, claim: Delivery) -> tuple[str, Role]:
 
 _CLAIMED: dict[str, tuple[str, Role]] = {
     "sent": ("logged_send", "producer"),
+    UNSENT: ("logged_unsent", "producer"),
     **{event: (f"logged_{event}", "producer") for event in TRANSACTIONS},
     "given_up": ("logged_given_up", "broker"),
     **{event: (f"logged_{event}", "consumer") for event in ("received", "failed", "acked", "unacked", "skipped")},

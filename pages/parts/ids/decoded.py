@@ -122,7 +122,7 @@ def message(here: DecodeSession, aside: str = "") -> None:
     ]
     fields = fields_of(here.text) if is_line else message_sentence.claimed_fields(claim for _, claim in claims)
     parts = [
-        message_sentence.sentences(items, fields, clock, shown, [claim for _, claim in claims]),
+        message_sentence.sentences(items, fields, clock, shown, claims),
         message_sentence.maybe_none(items, clock, shown),
     ]
     if not is_line or delivery_html.told(here.intake.said, shown) is None:  # else below the card

@@ -19,6 +19,7 @@ from idcore.answers.lookup.queries import Answers, LookupQuery
 from idcore.base.errors import CoreError
 from idcore.ids.clock import is_time
 from idcore.ids.delivery import is_part
+from idcore.ids.failed_sends import MOST_BETWEEN, prints_message
 from idcore.intake.intake import FoundId
 from idcore.presentation import message_sentence, times
 from idcore.presentation.html import answers
@@ -108,8 +109,9 @@ def lines_of(text: str, known: Sequence[Answer], run: Run | None, view: View) ->
 
 
 def _line(one: Occurrence, index: Index, allowed: Allowed) -> Line:
-    """A line, with those around it where it is part of a record of several lines."""
-    before, behind = index.around(one, AROUND, allowed) if is_part(one.text) else ([], [])
+    """A line, with those around it where it is part of a record of several lines, or prints what a failed send has."""
+    lines = MOST_BETWEEN if prints_message(one.text) else AROUND if is_part(one.text) else 0
+    before, behind = index.around(one, lines, allowed) if lines else ([], [])
     return Line(one.file, one.line, one.text, tuple(before), tuple(behind))
 
 
