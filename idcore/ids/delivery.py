@@ -36,7 +36,7 @@ from idcore.ids.delivery_words import (
 )
 from idcore.ids.failed_sends import FailedSend, before_message, failed_send, may_fail, says_sent, without_failed_send
 from idcore.ids.find import find
-from idcore.ids.line_moments import moment_at_ms, prefix_time
+from idcore.ids.line_moments import line_time, moment_at_ms, prefix_time
 from idcore.ids.receipts import Recall, Receipt
 from idcore.ids.tokens import Token
 from idcore.ids.tracks import Track, Tracks, may_be_track
@@ -95,6 +95,12 @@ _CONSUMED = lazy_pattern(
     r"(?:(?<![A-Za-z_])(?<!last )(?i:consum(?:e|ed|ption|ing)[_ ]?(?:start|begin|end|finish|done)?[_ ]?"
     r"(?:(?:date)?time(?:[_ ]?stamp)?|at|date))|(?<!上次)(?<!最后)(?<!最近)消费(?:开始|结束|完成)?(?:时间戳?|日期))"
     r"[\\\"']{0,2}\s{0,24}[=:：]\s{0,24}[\\\"'\[]{0,3}(?:(1\d{12})(?!\d)|(?=\d{4}[-/]\d))"
+)
+# When it was sent or stored, as a field that is a date: what happened to it later has another time.
+_SENT_AT = lazy_pattern(
+    r"(?i)(?:(?<![A-Za-z])(?:born|sen[dt]|produced?|publish(?:ed)?)[_ ]?(?:(?:date)?time(?:[_ ]?stamp)?|at|date)"
+    r"|(?:发送|生产|投递|产生)(?:时间|日期))[\\\"']{0,2}\s{0,24}[=:：]\s{0,24}[\\\"'\[]{0,3}"
+    r"(1\d{12}(?!\d)|\d{4}[-/]\d\d?[-/]\d\d?[ T]\d\d?:\d\d(?::\d\d)?)"
 )
 _BORN_TEXT, _STORED_TEXT = lazy_pattern(f"Born Timestamp{_LOCAL}"), lazy_pattern(f"Store Timestamp{_LOCAL}")
 _UNSENT_STATUS = lazy_pattern(r"(?i)(?:send_?)?(?:fail|error|exception|time_?out)")
@@ -845,7 +851,7 @@ def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> D
         recall=recall,
         pace=_pace(around, receipt),
         born_ms=token.born_ms,
-        time=consumed if is_of_field else token.prefix_time,
+        time=consumed if is_of_field else _time_of(around, token, event),
         born=_moment(_BORN_TEXT, around.part),
         stored=_moment(_STORED_TEXT, around.part),
         form=crc32(_FIGURES.sub("", around.head[-_NEAR:] if around.is_record else around.near).encode()),
@@ -931,6 +937,13 @@ def _traces_in(text: str) -> dict[str, _Traced]:
             event = "acked" if context["success"] == "true" else "failed"
             traces[ended] = before._replace(event=event, group=context["group"] or before.group)
     return traces
+
+
+def _time_of(around: _Around, token: Token, event: str) -> datetime | None:
+    """When what a line says happened: not when it says that the message was sent, unless that is what happened."""
+    if event in ("", "sent", UNSENT) or token.prefix_time is None or _SENT_AT.search(around.text) is None:
+        return token.prefix_time
+    return line_time(_SENT_AT.sub(lambda named: named[0][: named.start(1) - named.start()], around.text))
 
 
 def _consumed(text: str) -> datetime | None:

@@ -8,6 +8,7 @@ import re
 import time
 from base64 import urlsafe_b64encode
 from dataclasses import replace
+from datetime import datetime
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -711,6 +712,28 @@ def test_the_key_of_a_message_is_no_message_of_its_own() -> None:
 )
 def test_what_is_asked_or_would_be_or_is_denied_is_no_delivery(text: str, event: str) -> None:
     assert word_of(text) == event
+
+
+@pytest.mark.parametrize(
+    ("line", "time"),
+    [
+        ("09:00:05.123 INFO consume failed msgId=ID, bornTime=2026-10-01 10:00:00", None),
+        ("10:00:00 消费失败 msgId=ID，发送时间：2026-10-01 09:00:00", None),
+        ("consume failed msgId=ID send_time: 2026-10-01T10:00:00Z", None),
+        ("sendTime=1795222800000 consume failed msgId=ID", None),
+        ("checkLocalTransaction msgId=ID, sentAt=2026-10-01 10:00:00", None),
+        ("2026-10-02 10:00:00 消费失败 msgId=ID，发送时间：2026-10-01 09:00:00", datetime(2026, 10, 2, 10)),
+        (
+            '{"sendTime":"2026-10-01 10:00:00","event":"consume failed","msgId":"ID","time":"2026-10-02 10:00:00"}',
+            datetime(2026, 10, 2, 10),
+        ),
+        ("消费失败 msgId=ID，失败时间：2026-10-02 10:00:00", datetime(2026, 10, 2, 10)),
+        ("send failed msgId=ID, sendTime=2026-10-01 10:00:00", datetime(2026, 10, 1, 10)),
+    ],
+)
+def test_what_happened_to_a_message_did_not_happen_when_it_was_sent(line: str, time: datetime | None) -> None:
+    (found,) = deliveries([line.replace("ID", ID)])
+    assert found.event and found.time == time
 
 
 def test_a_phrase_of_rocketmq_is_denied_too() -> None:
