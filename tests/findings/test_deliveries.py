@@ -10,10 +10,11 @@ import pytest
 
 from idcore.answers.findings import line_locations
 from idcore.answers.findings.all_rules import Finding
+from idcore.answers.findings.model import to_table
 from idcore.base.catalogue import words
 from idcore.ids.clock import to_ms
 from idcore.ids.model import UniqId
-from idcore.presentation.triage import finding_rows, run_notes
+from idcore.presentation.triage import finding_rows, finding_texts, run_notes
 from idcore.scan import deliveries, lines
 from idcore.scan.deliveries import MOST_LINES_OF_PIECES
 from idcore.scan.local import scan_local
@@ -207,3 +208,25 @@ def test_a_part_of_the_lines_is_called_a_sample(lang: str, tmp_path: Path, monke
     said = run_notes.deliveries_sampled(seen, words(lang))
     assert f"{read['lines']:,}" in said and words(lang).bytes(read["of"]) in said
     assert run_notes.deliveries_sampled({}, words(lang)) == ""
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_broker_whose_messages_consumers_received_is_reached(tmp_path: Path, lang: str) -> None:
+    """The headline said that clients may not reach it, of an input in which a consumer received from it."""
+    ids = [f"AC11000200002A9F{n:016X}" for n in range(6)]
+    received = [consumed(n, n, 1, f" offsetMsgId={text}") for n, text in enumerate(ids)]
+    printed = [
+        f"{at(n)} [ConsumeMessageThread_1] got MessageExt [queueId=1, msgId={text}]" for n, text in enumerate(ids)
+    ]
+    stored = [f"{at(n)} stored offsetMsgId={text}, msgId={uniq(n)}" for n, text in enumerate(ids)]
+    catalogue = words(lang)
+    for text, is_reached in ((received, True), (printed, True), (stored, False)):
+        found, _ = read("\n".join(text), tmp_path)
+        one = only(found, "broker_address_internal")
+        assert ("received_there" in one.evidence.also) == is_reached
+        assert (catalogue("also.received_there") in one.say("meaning", lang)) == is_reached
+        rows = finding_rows.kinds(to_table([one]).to_pandas())
+        key = f"brief.broker_address_internal{'.reached' if is_reached else ''}"
+        assert finding_texts.brief(rows[0], catalogue) == catalogue(key, who="172.17.0.2:10911")
+        advice = "advice.broker_address_internal" + (".received_there" if is_reached else "")
+        assert one.say("advice", lang) == catalogue(advice)

@@ -158,3 +158,17 @@ def test_an_answer_that_has_ended_is_seen_at_once() -> None:
     began = time.process_time()
     assert not failed_sends.succeeded(text, BROKER.encode())
     assert time.process_time() - began < 5  # a quarter of a second; to look for the end behind each sendStatus took 16
+
+
+@pytest.mark.parametrize(
+    ("line", "reached"),
+    [
+        ('{{"msgId":"{id}","offsetMsgId":"{broker}{n:016X}","queueOffset":7,"sendStatus":"SEND_OK"}}', True),
+        (r'{{"message":"sent {{\"sendStatus\":\"SEND_OK\",\"offsetMsgId\":\"{broker}{n:016X}\"}}"}}', True),
+        ('{{"offsetMsgId":"{broker}{n:016X}","sendStatus":"FLUSH_DISK_TIMEOUT"}}', False),
+        ('[{{"offsetMsgId":"{broker}{n:016X}"}},{{"sendStatus":"SEND_OK"}},{{"sendStatus":"SEND_OK"}}]', False),
+    ],
+)
+def test_an_answer_as_json_shows_that_the_broker_was_reached(line: str, reached: bool) -> None:
+    text = "".join(line.format(id=NEXT, broker=BROKER, n=n) + "\n" for n in range(3)).encode()
+    assert failed_sends.succeeded(text, BROKER.encode()) == reached

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -21,8 +21,10 @@ from idcore.answers.findings.large import Rows
 from idcore.answers.findings.model import Finding, unseen
 from idcore.answers.findings.processes import Processes, counts_of_assumed, numbers
 from idcore.answers.findings.registry import WARNING, Rule, Scan, register
+from idcore.base.layout import OFFSET_DIGITS
 from idcore.ids.assumptions import assumed_of_many
 from idcore.ids.clock import MINUTE_MS
+from idcore.ids.delivery import EVENTS
 from idcore.ids.model import OffsetId
 from idcore.scan.schemas import SCHEMAS
 
@@ -112,19 +114,25 @@ class Brokers:
             hosts = processes.filter(pc.and_(little, pc.is_in(processes["host"], value_set=turned)))["host"]
             self.producers |= {".".join(reversed(host.split("."))) for host in pc.unique(hosts).to_pylist()}
 
-    def internal(self) -> Iterator[Finding]:
-        """broker_address_internal, of addresses that are not producers and have more than a stray id."""
+    def internal(self, reached: Collection[str]) -> Iterator[Finding]:
+        """broker_address_internal, of addresses that are not producers and have more than a stray id.
+
+        `reached`: how the offsetMsgIds begin of messages that consumers received.
+        """
         for row in self.doubtful:
             kind = _kind(row["host"], row["port"])
             if kind is None or row["host"] in self.producers:
                 continue
+            evidence = {"variant": kind, **_evidence(row)}
+            if evidence["ids"][0][:-OFFSET_DIGITS] in reached:
+                evidence["also"] = ["received_there"]
             since, until = self._seen(row["address"])
             certainty = "likely" if kind in ("bridge", "node_port") else "certain"
             yield Finding.of(
                 "broker_address_internal",
                 row["address"],
                 row["ids"],
-                {"variant": kind, **_evidence(row)},
+                evidence,
                 certainty,
                 since,
                 until,
@@ -269,7 +277,9 @@ def clear_producers(processes: Processes, scan: Scan) -> tuple[Finding, ...]:
 
 def internal(scan: Scan) -> Iterator[Finding]:
     """The rule broker_address_internal."""
-    return scan.once(stored).internal()
+    claims = () if scan.line_evidence is None else (one.delivery for one in scan.line_evidence.deliveries)
+    received = (text for one in claims if one.event in EVENTS for text in (one.offset_id, one.msg_id) if text)
+    return scan.once(stored).internal({text[:-OFFSET_DIGITS].upper() for text in received})
 
 
 def moved(scan: Scan) -> list[Finding]:
@@ -316,7 +326,7 @@ register(
         of_processes=clear_producers,
         of_scan=internal,
         variants=("loopback", "bridge", "link_local", "nowhere", "node_port"),
-        also=("send_ok",),
+        also=("received_there", "send_ok"),
         subject="broker",
         lines=("broker_name", "send_ok"),
     ),

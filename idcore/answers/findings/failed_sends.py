@@ -15,6 +15,8 @@ from idcore.scan.lines import Piece
 # SEND_OK as Java and the Go client print it, before the offsetMsgId of the same answer. That the answer has not
 # ended is seen first: once, and not again behind each sendStatus.
 _OK = re.compile(rb"SendResult ?[\[{](?=[^\]}\n]*$).*?sendStatus[=:] ?(?:SEND_OK|0)\b")
+# The same as JSON, whose fields are in any order; of a line with several answers it is not known whose it is.
+_STATUS = re.compile(rb'sendStatus\\{0,8}"\s?:\s?\\{0,8}"?([A-Z_]{1,40}|[0-3]\b)')
 _LONGEST = 1 << 12
 
 
@@ -76,5 +78,14 @@ def succeeded(text: bytes, broker: bytes) -> bool:
         answer = text.rfind(b"SendResult", start, at)
         if answer >= 0 and _OK.match(text, answer, at):
             return True
+        if answer < 0 and _is_answered(text, start, at):
+            return True
         at = text.find(broker, at + len(broker))
     return False
+
+
+def _is_answered(text: bytes, start: int, at: int) -> bool:
+    """Whether a line around an offsetMsgId is one answer SEND_OK as JSON."""
+    end = text.find(b"\n", at, at + _LONGEST)
+    statuses = _STATUS.findall(text, start, end if end >= 0 else at + _LONGEST)
+    return statuses in ([b"SEND_OK"], [b"0"]) and b"ffsetMsgId" in text[max(start, at - 24) : at]

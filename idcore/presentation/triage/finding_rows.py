@@ -35,6 +35,9 @@ def evidence_of(row: Row) -> FindingEvidence:
     return _evidence(str(row["code"]), row["evidence"])
 
 
+_INTERNAL, _REACHED = "broker_address_internal", "reached"  # its briefs, where lines show that clients reach it
+
+
 @lru_cache(maxsize=2048)  # a page asks many times for that of each finding
 def _evidence(code: str, text: str) -> FindingEvidence:
     return model.read_evidence(code, json.loads(text))
@@ -168,7 +171,7 @@ def kinds(findings: pd.DataFrame) -> list[Kind]:
         if variant == MORE:
             uncounted.append((number, row))
             continue
-        key = (severity, code, brief_variant(code, variant))
+        key = (severity, code, _REACHED if _is_reached(row) else brief_variant(code, variant))
         kinds.setdefault(key, Kind(*key)).rows.append((int(number), row))  # type: ignore[call-overload, arg-type]
     for number, row in uncounted:
         code, severity = str(row["code"]), str(row["severity"])
@@ -178,6 +181,12 @@ def kinds(findings: pd.DataFrame) -> list[Kind]:
             kind = kinds.setdefault((severity, code, ""), Kind(severity, code, ""))
         kind.rest.append((int(number), row))  # type: ignore[call-overload, arg-type]
     return list(kinds.values())
+
+
+def _is_reached(row: Mapping[Any, Any]) -> bool:
+    """Whether it is of a broker that others may not reach, and lines show that clients do."""
+    also = evidence_of(row).also if row["code"] == _INTERNAL else ()
+    return "send_ok" in also or "received_there" in also
 
 
 def brief_variant(code: str, variant: str) -> str:
