@@ -13,6 +13,7 @@ import pytest
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.testing.v1 import AppTest
 
+from idcore.__main__ import main
 from idcore.base.catalogue import words
 from idcore.base.errors import CoreError
 from idcore.ids import find, identify
@@ -210,3 +211,28 @@ def test_files_are_unpacked_and_what_cannot_be_read_goes_by_its_own_name(tmp_pat
     told = [compared_texts.unread(found, words(lang)) for lang in ("en", "zh")]
     assert all("sent to us.gz: " in text for text in told), told
     assert told[0].isascii() and not told[1].rpartition("gz: ")[2].isascii(), "the reason is told in Chinese as well"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_record_of_a_message_that_the_other_names_by_its_msgid_alone_is_not_missing(
+    open_page: Open, tmp_path: Path, lang: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A consumer prints the msgId, and of a few messages the record too: each other record was called missing."""
+    said = words(lang)
+    ids = [(f"0A00000712{n:02X}18B4AAC267361E8000{n:02X}", f"0A00000500002A9F{4_096 * n:016X}") for n in range(1, 21)]
+    sent = "".join(f"SendResult [sendStatus=SEND_OK, msgId={one}, offsetMsgId={record}]\n" for one, record in ids)
+    received = "".join(
+        f"consumed msgId={one}{f' offsetMsgId={record}' if n < 3 else ''}\n" for n, (one, record) in enumerate(ids[:19])
+    )
+    page = shown(comparing(open_page, sent, received, lang=lang))
+    note = said("compare.named_alone", count=1, sides=said("compare.the_after"))
+    assert note in page and said("compare.table_offset") not in page and said("compare.table_uniq") in page
+    both = "".join(f"consumed msgId={one} offsetMsgId={record}\n" for one, record in ids[:19])
+    page = shown(comparing(open_page, sent, both, lang=lang))
+    assert note not in page and said("compare.table_offset") in page
+    for name, text in (("sent", sent), ("received", received), ("both", both)):
+        (tmp_path / name).write_text(text)
+    for second, is_alone in (("received", True), ("both", False)):
+        assert main(["compare", str(tmp_path / "sent"), str(tmp_path / second), "--format", "table"]) == 0
+        out = capsys.readouterr().out
+        assert ("by their msgId alone" in out) == is_alone and ("By broker" in out) != is_alone

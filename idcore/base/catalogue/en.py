@@ -1586,6 +1586,10 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "compare.col_sample": "Example",
     "compare.inputs": "First: {before}. Second: {after}.",
     "compare.apart": "Counts are of distinct IDs. msgIds and offsetMsgIds of the same messages are counted separately, and each kind has its own ID file. A kind that only one input names is in no file.",
+    "compare.named_alone": {
+        "one": "There is no table by broker: {sides} input names messages by their msgId alone, whose records would only seem to be missing.",
+        "other": "There is no table by broker: {sides} input name messages by their msgId alone, whose records would only seem to be missing.",
+    },
     "compare.no_proof": "An ID missing from a log was not logged there; that does not prove that the message was lost. Check its record and the consumer group's offset. Two equal logs do not prove that every message arrived.",
     "compare.case_strict": "IDs in all lower case are ignored.",
     "compare.case_any": "IDs in all lower case are decoded as upper case.",

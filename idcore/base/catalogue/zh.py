@@ -1542,6 +1542,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "compare.col_sample": "示例",
     "compare.inputs": "第一份：{before}。第二份：{after}。",
     "compare.apart": "按去重后的 ID 统计。同一消息的 msgId 与 offsetMsgId 分开统计，各有自己的 ID 文件。只有一份输入中有的那一种不写入文件。",
+    "compare.named_alone": "没有各 Broker 的对比：{sides}有些消息只写了 msgId，其记录会被误看作缺失。",
     "compare.no_proof": "日志中没有某个 ID，只说明该日志没有打印它，不证明消息丢失；请查看消息的存储记录和消费组的消费位点。两份日志完全相同，也不证明所有消息都已送达。",
     "compare.case_strict": "字母全为小写的 ID 已忽略。",
     "compare.case_any": "字母全为小写的 ID 已按大写解码。",

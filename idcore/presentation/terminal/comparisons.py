@@ -8,7 +8,7 @@ from idcore.presentation.html import compared
 from idcore.presentation.reader import Reader
 from idcore.presentation.terminal import INDENT, sentence, table
 from idcore.presentation.triage.compared import GROUPS, SIDES, Compared, largest, row_of
-from idcore.presentation.triage.compared_texts import compared_sentence, missing_sentence
+from idcore.presentation.triage.compared_texts import alone, compared_sentence, missing_sentence
 
 _MOST, _SAID = 40, 10  # rows of a table, and sentences of one side
 
@@ -22,7 +22,7 @@ def comparison(comparison: Compared, reader: Reader) -> Iterator[str]:
             for row in largest(comparison, side)[:_SAID]
         )
     for kind in GROUPS:
-        differing = [row for row in comparison.rows if row.kind == kind and (row.missing or row.new)]
+        differing = [row for row in comparison.of_both if row.kind == kind and (row.missing or row.new)]
         if differing:
             rows = [row_of(row) for row in differing[:_MOST]]
             made = compared.table_of(kind, (None, None), comparison, rows, reader)
@@ -30,4 +30,4 @@ def comparison(comparison: Compared, reader: Reader) -> Iterator[str]:
         if len(differing) > _MOST:
             yield INDENT + reader.words("groups.cut_rows", n=f"{_MOST:,}", of=f"{len(differing):,}")
     if comparison.rows:
-        yield from ("", reader.words("compare.no_proof"))
+        yield from ("", *alone(comparison, reader.words), reader.words("compare.no_proof"))

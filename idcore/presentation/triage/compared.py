@@ -154,8 +154,23 @@ class Compared:
 
     @property
     def of_both(self) -> list[Difference]:
-        """The rows of the kinds that both sides have: of others there is nothing to compare."""
-        return [row for row in self.rows if self.can_differ(row.kind)]
+        """The rows of the kinds that both sides have: of others there is nothing to compare.
+
+        Of records neither where a side names messages by their msgId alone: what it lacks only seems to be missing.
+        """
+        is_left_out = bool(self.named_alone)
+        rows = (row for row in self.rows if self.can_differ(row.kind))
+        return [row for row in rows if not (is_left_out and GROUPS[row.kind] == STORED)]
+
+    @property
+    def named_alone(self) -> tuple[str, ...]:
+        """The sides that lack more records than messages, and name messages without their record."""
+        messages, records = self.sums(MESSAGE), self.sums(STORED)
+        if not (all(messages[:2]) and all(records[:2])):
+            return ()
+        lacked = [[of[1 - side] - of[2] for of in (messages, records)] for side in (0, 1)]
+        is_alone = [lacked[side][1] > lacked[side][0] and messages[side] > records[side] for side in (0, 1)]
+        return tuple(name for name, found in zip(SIDES, is_alone, strict=True) if found)
 
 
 def only(row: Difference, side: str) -> int:

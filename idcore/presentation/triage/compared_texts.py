@@ -305,6 +305,12 @@ def as_command(here: ComparisonQuery) -> str:
     return f"python -m idcore compare {' '.join(map(shlex.quote, names))} --out only"
 
 
+def alone(comparison: Compared, words: Words) -> list[str]:
+    """Why there is no table by broker, where an input names messages by their msgId alone."""
+    sides = words.listed([words(f"compare.the_{side}") for side in comparison.named_alone])
+    return [words("compare.named_alone", count=len(comparison.named_alone), sides=sides)] if sides else []
+
+
 def notes(run: Run, comparison: Compared, in_range: bool, asked: bool, reader: Reader) -> list[str]:
     """What was assumed, and what was cut. `asked`: for a time range, which no input may be able to show."""
     words, options = reader.words, run.options
@@ -324,6 +330,7 @@ def notes(run: Run, comparison: Compared, in_range: bool, asked: bool, reader: R
         words("compare.range_note") if in_range else "",
         words("compare.range_scans") if asked and not in_range else "",
         words("compare.apart"),
+        *alone(comparison, words),
         words("compare.no_proof"),
         words("compare.lines_of_many", n=f"{LINKED:,}") if any(options["of"]) else "",
         words("compare.undated", ids=words.count("id", undated)) if undated else "",
