@@ -90,7 +90,7 @@ FOR = frozenset(
 AGAINST = frozenset(
     """pid_zero_too little_endian_maybe little_endian_not uuid_v4 label_against label_key loader_unknown case_mixed
     case_lower elapsed_known_maker elapsed_label born_apart stored_apart seconds_open seconds_rust_open seconds_odd
-    time_to_come time_before_rocketmq host_odd""".split()  # noqa: SIM905
+    time_to_come time_before_rocketmq host_odd made_up""".split()  # noqa: SIM905
 )
 
 

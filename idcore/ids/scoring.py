@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from idcore.base.errors import CoreError
@@ -18,6 +19,7 @@ Certainty = Literal["certain", "likely", "possible"]
 # An interpretation's score is the sum of what supports it (the weights are next to each reason below); one that
 # reaches CERTAIN_FROM needs no second look, one below LIKELY_FROM is no more than a way to read the digits.
 CERTAIN_FROM, LIKELY_FROM = 6, 4
+_MADE_UP = 0.8  # of the steps from byte to byte that are the same
 
 # Names that clients print before their own ids, and before the broker's. A plain "msgId" occurs before both kinds.
 _CLIENT_LABELS = frozenset({"msgid", "msgids", "messageid", "uniq_key", "transactionid", "__transactionid__", "id"})
@@ -58,6 +60,33 @@ def letters_of(text: str) -> Literal["upper", "lower", "mixed", "none"]:
     return "lower" if text == lower else "mixed"
 
 
+def is_made_up(text: str) -> bool:
+    """Whether digits repeat from end to end, or count on byte by byte: those of an example, and of no ID in 10^18.
+
+    >>> [is_made_up(text) for text in ("0123456789ABCDEF" * 2, "7F0000010016A09E000000000000000A")]
+    [True, False]
+    """
+    digits = text.upper()
+    end = len(digits) - 8  # what repeats has its last digits in front, too: few others do
+    comes_again = digits.find(digits[end:]) < end
+    if comes_again and any(digits[period:] == digits[:-period] for period in range(1, len(digits) // 2 + 1)):
+        return True
+    octets = bytes.fromhex(digits)
+    some = [(octets[at + 1] - octets[at]) & 255 for at in range(0, len(octets) - 1, 3)]
+    if len(set(some)) == len(some):  # of most IDs
+        return False
+    steps = [(after - before) & 255 for before, after in pairwise(octets)]
+    return max(map(steps.count, set(some))) >= _MADE_UP * len(steps)
+
+
+def _weigh_digits(text: str, score: int, why: list[Reason]) -> int:
+    """The score of digits that may be made up: no more than possible where they are."""
+    if not is_made_up(text):
+        return score
+    why.append(bare_reason("made_up"))
+    return min(score, LIKELY_FROM - 1)
+
+
 def _certainty(score: int) -> Certainty:
     return "certain" if score >= CERTAIN_FROM else "likely" if score >= LIKELY_FROM else "possible"
 
@@ -85,6 +114,7 @@ def weigh_uniq(uniq: UniqId, label: str | None, lead: Reason | None, points: int
         why.append(Reason("uuid_v4", {"digit": text[16]}))
         if not makers.is_known(uniq.loader):
             score -= 3
+    score = _weigh_digits(text, score, why)
     return Reading(uniq, _certainty(score), maker, shared_reasons(why), score)
 
 
@@ -297,4 +327,5 @@ def weigh_client(client: ClientId, label: str | None) -> Reading:
         why.append(Reason("language_open", {"names": ", ".join(names)}))
     score += _weigh_label(label, _CLIENT_LABELS, why)
     score += 1 if maker.code == "grpc_rust" else _weigh_letters(text, why)
+    score = _weigh_digits(text, score, why)
     return Reading(client, _certainty(score), maker, shared_reasons(why), score)

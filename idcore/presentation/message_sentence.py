@@ -88,11 +88,13 @@ def sentences(
 
 
 def maybe_none(items: Iterable[FoundId], clock: Clock, reader: Reader) -> str:
-    """That the only ID may be none, where its bytes alone speak for it; empty where a label or another ID does too."""
+    """That the only ID may be none, where its bytes alone speak for it, or look made up; else empty."""
     readings = [(item, best) for item in items if (best := item.verdict.best) is not None]
     if len(readings) != 1 or readings[0][1].certainty != "possible":
         return ""
     item, best = readings[0]
+    if any(why.code == "made_up" for why in best.why):
+        return reader.words("one.made_up")
     is_said = doubts(when(best, item.token, clock)[0], item.token, clock)
     return "" if is_said else reader.words("one.possible")
 

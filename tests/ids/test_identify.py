@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from idcore.base.catalogue import words
 from idcore.ids import ClientId, OffsetId, Verdict, find, identify, judge
 from idcore.ids.identify import identify_alone
+from idcore.ids.scoring import is_made_up
 from idcore.intake import intake
 from tests.scan.reading import LABEL, Client, Refused, classify
 
@@ -318,3 +319,37 @@ def test_a_name_of_something_else_outweighs_a_loader_that_chance_finds_in_the_st
     assert judge(token).best is not None
     (token,) = find(f"msgId={by_chance[:20]}12E1C3A90D11")
     assert judge(token).best is not None, "of a single send"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0123456789ABCDEF" * 2,
+        "1234567890ABCDEF" * 2,
+        "12345678901234567890123456789012",
+        "A" * 32,
+        "1" * 32,
+        "C0A80101" * 4,
+        "DEADBEEF" * 4,
+        "00112233445566778899AABBCCDDEEFF",
+        "AABBCCDDEEFF00112233445566778899",
+        "01020304050607080910111213141516",
+    ],
+)
+def test_digits_that_repeat_or_count_on_are_no_more_than_possible(text: str) -> None:
+    best = identify(text, "msgId").best
+    assert best is not None and best.certainty == "possible" and "made_up" in [why.code for why in best.why]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "7F0000010016A09E000000000000000A",  # of the C++ client 2.2.0, of its first second
+        "AC110001473C7D4991AD336AEA5703E0",
+        "0A0000070B7E2A139A5561F8B2E40007",
+        "7F0000010001000000000000000A0001",
+        "0146D6B3F2C11F00D4061B1E7E00000000",
+    ],
+)
+def test_real_digits_are_not_called_made_up(text: str) -> None:
+    assert not is_made_up(text)

@@ -205,3 +205,11 @@ def test_an_id_whose_send_failed_is_made_and_not_sent(open_page: Open, text: str
 def test_an_id_whose_send_failed_once_is_sent_where_a_line_shows_it(open_page: Open) -> None:
     page = shown(decoded(open_page, f"{UNSENT}{SENT}\n")).replace("<b>", "").replace("</b>", "")
     assert "Sent on" in page and "ID made on" not in page and "sent all the same (line 5)" in page
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_an_example_that_somebody_made_up_is_told_as_one(open_page: Open, lang: str) -> None:
+    doubt = catalogue.words(lang)("one.made_up")
+    for text in ("0123456789ABCDEF0123456789ABCDEF", f"msgId={'C0A80101' * 4}"):
+        assert doubt in shown(decoded(open_page, text, lang))
+    assert doubt not in shown(decoded(open_page, f"msgId={ID}", lang))

@@ -42,7 +42,7 @@ SPECIAL = frozenset(
         "id": "joined grouped longer",
     }.items()
     for what in several.split()
-) | {"port_node", "uuid_v4", "clock_back", "noon", "mqtt_gateway", "sequence_per_second", "lost_version"}
+) | {"port_node", "uuid_v4", "made_up", "clock_back", "noon", "mqtt_gateway", "sequence_per_second", "lost_version"}
 
 
 MOST_LINES = 10  # of one ID of a list
