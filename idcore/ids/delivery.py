@@ -26,6 +26,7 @@ from idcore.ids.delivery_words import (
     COMMON,
     MARKS,
     clause_of,
+    is_dead_letter,
     is_listener,
     phrase_of,
     says_two,
@@ -872,9 +873,8 @@ def _topics(around: _Around) -> tuple[str | None, str | None, str | None]:
         copied = cell[2]
     if copied is not None and _ends_inside(around.part, copied):
         copied = None
-    if copied is None and "死信" in around.part and _DEAD.search(around.part) is not None:
-        group = around.any("consumergroup", "group")
-        copied = group and DEAD_PREFIX + group
+    if copied is None and named not in WAITING_TOPICS and _is_dead(around):
+        copied = DEAD_PREFIX + (around.any("consumergroup", "group") or "")
     waits = named if named in (*WAITING_TOPICS, HALF_TOPIC) else None
     if copied is None:
         return (named, None, None) if waits is None else (real, waits, None)
@@ -884,6 +884,11 @@ def _topics(around: _Around) -> tuple[str | None, str | None, str | None]:
     return home or own, waits or copied, copied
 
 
+def _is_dead(around: _Around) -> bool:
+    """Whether a line's words say that the message is a dead letter, whichever group it is of."""
+    return ("死信" in around.part and _DEAD.search(around.part) is not None) or is_dead_letter(around.near)
+
+
 def _ends_inside(part: str, value: str) -> bool:
     """Whether a text ends in the middle of a record with this value of a property, which may then go on."""
     return part.rstrip().endswith(f"={value}") and part.rfind("{") > part.rfind("}")
@@ -891,7 +896,9 @@ def _ends_inside(part: str, value: str) -> bool:
 
 def _group_of(around: _Around, copied: str, home: str | None) -> str | None:
     """The group of a retry or a dead letter; None where a POP retry's name may be parted in several ways."""
-    group = copied.split("%", 2)[2].partition("+")[0]
+    group = copied.split("%", 2)[2].partition("+")[0] or None
+    if group is None:
+        return None
     if "+" in copied or copied.startswith(DEAD_PREFIX) or _FIRST_POP not in around.part:
         return group
     if home is not None and group.endswith(f"_{home}"):

@@ -112,7 +112,7 @@ def sentences(
         *_tries(deliveries, words, at),
         *_again(deliveries, words, at),
         *_ends(deliveries, words, at),
-        *_copies(deliveries, words),
+        *_copies(deliveries, words, at),
         *_twice(deliveries, words, at),
         *(_receipts(deliveries, words, time) if time is not None else ()),
         *_tracks(deliveries, words),
@@ -165,7 +165,9 @@ def _tries(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[
     last = failed[-1].tries if failed else most or None
     pace = next((one.pace for one in reversed(deliveries) if one.pace and one.event), "")
     after = None if last is None else delay_of(last + 1)
-    if acked or (last is not None and counted > last):  # it ended, or what comes next is in the lines
+    groups = {one.group for one in failed}
+    is_over = acked or any(one.is_dead and (one.group in groups or None in {one.group, *groups}) for one in deliveries)
+    if is_over or (last is not None and counted > last):  # it ended, or what comes next is in the lines
         return
     if (failed or last) and pace and (pace == "orderly" or last is None or after is not None):
         yield words(f"delivery.said.next_{pace}")
@@ -214,7 +216,7 @@ def _ends(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[s
             yield words.fill(key if words.has(key) else f"delivery.said.{event}", values)
 
 
-def _copies(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
+def _copies(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
     """Where retries and dead letters are, and which topic the message is of."""
     for stored in dict.fromkeys(one.stored_topic for one in deliveries if one.stored_topic):
         some = [one for one in deliveries if one.stored_topic == stored]
@@ -228,6 +230,10 @@ def _copies(deliveries: Sequence[Delivery], words: Words) -> Iterator[str]:
             if stored == HALF_TOPIC
             else "copies"
         )
+        if stored == DEAD_PREFIX:  # of a group that no line names
+            if not any(one.is_dead and one.stored_topic != DEAD_PREFIX for one in deliveries):
+                yield words("delivery.said.dead_unnamed", places=words("comma").join(at(one) for one in some[:_MOST]))
+            continue
         retry = next((one for one in some if one.tries and one.group), None) if code == "waits" else None
         known = {"n": f"{retry.tries:,}", "group": retry.group} if retry is not None else {}
         key = f"delivery.said.{code}{'_retry' if known else ''}{'' if topic else '_only'}"
@@ -391,4 +397,4 @@ def row_of(one: Delivery) -> Mapping[str, object]:
         }
     if one.recall is not None:
         row |= {"recall_due_ms": one.recall.due_ms}
-    return {name: value for name, value in row.items() if value not in (None, "")}
+    return {name: value for name, value in row.items() if value not in (None, "", DEAD_PREFIX)}

@@ -252,6 +252,18 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         ),
     )
 )
+# That a message is a dead letter, or becomes one: not that it would.
+_DEAD_TOPIC = r"(?:the |a |its |our )?(?:dlq|dead[ -]?letter)"
+_DEAD_LETTER = lazy_pattern(
+    rf"{_NOT_YET}(?<!would be )(?<!to be )\b(?:moved|sent|routed|put|published|delivered|forwarded|transferred|went)"
+    rf"(?: \w{{1,20}})? (?:in)?to {_DEAD_TOPIC}"
+    rf"|{_NOT_YET}\b(?:send|sending|move|moving)(?: (?:it|msg|message|back)){{0,2}} to {_DEAD_TOPIC}"
+    r"|\b(?:received|consumed|handling|processing|got) (?:a |the )?(?:dlq|dead[ -]?letter)\b"
+    r"|\b(?:dlq|dead[ -]?letter) (?:message |msg )?(?:received|consumed)\b"
+    f"|{_UNDONE}(?<!后)(?<!则)(?<!将)(?<!会)(?<!可能)(?<!将被)(?<!会被)"
+    "(?:进入|转入|移入|移至|放入|写入|成为|变成|(?:投递|发送|转移?|移动?)[到至入])了?死信"
+    f"|{_UNDONE}(?:收到|处理|消费)(?:到|了)?(?:一?条)?死信"
+)
 # An ID, which words may stand on both sides of, with the sign behind its name; and every other name with its value.
 _ID = lazy_pattern(r"[0-9a-f]{32,}")
 _SIGNS = lazy_pattern(r"[\"']?\s?[=:：]?\s?[\"'\[【(]{0,2}#[\"'\]】)]{0,2}")
@@ -320,7 +332,7 @@ MARKS = lazy_pattern(
     r"|duplicate|\bn?ack(?:s|ed)?\b|ack(?:成功|失败)|\b(?:process|handl)\w{0,3} |onmessage|\baction\W|commitmessage"
     r"|(?:been|was) (?:consum|process|handl)|(?:ignor|discard)\w* |丢弃|监听到|获取到|拉取到|接到"
     r"|(?:pulled|polled|fetched|got|get \d+)(?: new)? m|transaction|commit_message|rollback_message|trans_check"
-    r"|half message|checked too many|事务|半消息|回查"
+    r"|half message|checked too many|事务|半消息|回查|死信|dlq|dead[ -]?letter"
 )
 # Some logs cut ConsumeMessageThread_1 in front. SendMessageThread_1 and PullMessageThread_1 are threads of brokers.
 _LISTENS = lazy_pattern(
@@ -442,6 +454,16 @@ def clause_of(clause: str) -> str | None:
     """
     said = word_of(clause)
     return said or ("" if any(end in clause.lower() for end in _ENDS) else None)
+
+
+def is_dead_letter(near: str) -> bool:
+    """Whether an application's words around an id say that its message is a dead letter, of whatever group.
+
+    >>> [is_dead_letter(text) for text in ("消息已进入死信队列", "moved to the DLQ", "will be sent to the DLQ")]
+    [True, True, False]
+    """
+    near = near.lower()
+    return any(word in near for word in ("死信", "dlq", "dead")) and _DEAD_LETTER.search(claimed_in(near)) is not None
 
 
 def _word_of(near: str) -> str:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from idcore.base.encodings import text_of
 from idcore.ids.clock import from_ms, to_ms, wall_ms
-from idcore.ids.delivery import EVENTS, Delivery, DeliveryReader
+from idcore.ids.delivery import DEAD_PREFIX, EVENTS, Delivery, DeliveryReader
 from idcore.ids.identify import identify
 from idcore.scan.schemas import SCHEMAS
 
@@ -40,7 +40,10 @@ _WORDS = (
         b"ailedMessage=",
         b"SubAfter",
         b"SubBefore",
-        b"%DLQ%",
+        b"DLQ",
+        b"dlq",
+        b"ead letter",
+        b"ead-letter",
         b"%RETRY%",
         b"kip",
         b"recv",
@@ -59,6 +62,7 @@ _WORDS = (
             "处理",
             "幂等",
             "丢弃",
+            "死信",
             "听到",
             "取到",
             "接到",
@@ -160,7 +164,7 @@ def table(deliveries: Sequence[DeliveryClaim], zone: tzinfo) -> pa.Table:
                 "file": one.file,
                 "line": one.line,
                 "topic": delivery.topic,
-                "stored_topic": delivery.stored_topic,
+                "stored_topic": None if delivery.stored_topic == DEAD_PREFIX else delivery.stored_topic,
                 "thread": delivery.thread,
                 "status": delivery.status,
             }

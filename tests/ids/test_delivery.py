@@ -16,7 +16,7 @@ import pytest
 from idcore.base.catalogue import words
 from idcore.ids import delivery, delivery_words
 from idcore.ids.delivery import UNSENT, Delivery, DeliveryReader, DeliveryText, deliveries
-from idcore.ids.delivery_sentences import by_message, sentences, short_text
+from idcore.ids.delivery_sentences import by_message, row_of, sentences, short_text
 from idcore.ids.delivery_words import phrase_of, transaction_of, word_of
 from idcore.ids.receipts import Recall, Receipt
 from idcore.rocketmq.message.trace import SubAfter, SubBefore, read_trace
@@ -734,6 +734,52 @@ def test_what_is_asked_or_would_be_or_is_denied_is_no_delivery(text: str, event:
 def test_what_happened_to_a_message_did_not_happen_when_it_was_sent(line: str, time: datetime | None) -> None:
     (found,) = deliveries([line.replace("ID", ID)])
     assert found.event and found.time == time
+
+
+@pytest.mark.parametrize(
+    ("line", "is_dead"),
+    [
+        ("消息进入死信队列 msgId=ID", True),
+        ("超过最大重试次数，进入死信队列 msgId=ID", True),
+        ("msgId=ID 已投递到死信队列", True),
+        ("收到死信消息 msgId=ID", True),
+        ("message moved to DLQ msgId=ID", True),
+        ("message msgId=ID was moved to the dead-letter queue", True),
+        ("reached max reconsume times, send to DLQ msgId=ID", True),
+        ('{"msg":"Message sent to dead letter queue","msgId":"ID"}', True),
+        ("DLQ message received msgId=ID", True),
+        ("未进入死信队列 msgId=ID", False),
+        ("将进入死信队列 msgId=ID", False),
+        ("如果超过16次会进入死信队列 msgId=ID", False),
+        ("是否进入死信队列 msgId=ID", False),
+        ("will be sent to DLQ after 16 retries msgId=ID", False),
+        ("not moved to DLQ msgId=ID", False),
+        ("if it fails it is moved to the DLQ, msgId=ID", False),
+        ("consume ok, dlq=false, msgId=ID", False),
+    ],
+)
+def test_a_dead_letter_may_be_of_a_group_that_no_line_names(line: str, is_dead: bool) -> None:
+    """In a list of a console the group is in a column; in the log of an application it is nowhere."""
+    text = line.replace("ID", ID)
+    found = list(deliveries([text]))
+    assert [one.is_dead for one in found if one.is_dead] == [True] * is_dead
+    if is_dead:
+        look = DeliveryLook(whole=True)
+        look.take("app.log", 0, text.encode())
+        look.end()
+        assert [claim.delivery.is_dead for claim in look.told] == [True]
+        for lang in ("en", "zh"):
+            place = words(lang)("delivery.line", line="1")
+            texts = sentences(found, words(lang))
+            assert words(lang)("delivery.said.dead_unnamed", places=place) in texts
+        assert "stored_topic" not in row_of(found[0])
+
+
+def test_no_retry_follows_a_dead_letter() -> None:
+    failed, dead = f"consume failed msgId={ID}, reconsumeTimes=2", f"message moved to DLQ msgId={ID}"
+    for lines, follows in (((failed,), True), ((failed, dead), False)):
+        texts = sentences(list(deliveries(lines)), words())
+        assert any("retry 3 comes" in text for text in texts) == follows
 
 
 def test_a_phrase_of_rocketmq_is_denied_too() -> None:

@@ -3303,6 +3303,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "delivery.said.copies_only": "Its retries are stored in {stored}.",
     "delivery.said.dead": "Its dead letter is stored in {stored}; its own topic is {topic}.",
     "delivery.said.dead_only": "Its dead letter is stored in {stored}.",
+    "delivery.said.dead_unnamed": "It is a dead letter ({places}); no line names the group that gave up.",
     "delivery.said.waits": "A record of {stored} holds it until it is due; its own topic is {topic}. The record stays there after that.",
     "delivery.said.waits_only": "A record of {stored} holds it until it is due. The record stays there after that.",
     "delivery.said.waits_retry": "A record of {stored} holds retry {n} of group {group} until it is due; its own topic is {topic}. The record stays there after that.",

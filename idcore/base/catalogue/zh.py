@@ -3143,6 +3143,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "delivery.said.copies_only": "它的重试存储在 {stored}。",
     "delivery.said.dead": "它的死信存储在 {stored}；它自己的主题是 {topic}。",
     "delivery.said.dead_only": "它的死信存储在 {stored}。",
+    "delivery.said.dead_unnamed": "它已成为死信（{places}），没有一行写明放弃它的消费组。",
     "delivery.said.waits": "{stored} 中的一条记录在到期之前保留它；它自己的主题是 {topic}。到期之后这条记录仍在那里。",
     "delivery.said.waits_only": "{stored} 中的一条记录在到期之前保留它。到期之后这条记录仍在那里。",
     "delivery.said.waits_retry": "{stored} 中的一条记录在到期之前保留消费组 {group} 的第 {n} 次重试；它自己的主题是 {topic}。到期之后这条记录仍在那里。",
