@@ -16,7 +16,7 @@ from idcore.ids import rules
 from idcore.ids.clock import is_time
 from idcore.ids.delivery import STATUSES
 from idcore.ids.identify import identify
-from idcore.ids.lists import is_list_of_ids
+from idcore.ids.lists import is_list_of_ids, is_table_of_ids
 from idcore.scan import broker_names, line_clocks, printers, record_clocks
 from idcore.scan.deliveries import DeliveryClaim, DeliveryLook
 from idcore.scan.line_clocks import LineTime
@@ -69,6 +69,7 @@ _PRINTED_ON = re.compile(
     rb"|\b(?:hostname|pod_name|_HOSTNAME)=\"?([A-Za-z0-9][\w.:-]{0,252})"
 )
 _LONGEST_HEAD = 4 << 10
+_HEAD = 1 << 16  # bytes of a text in which a table is told from a log
 # What follows the msgId of a MessageExt; a program that builds the text itself may leave the first one out.
 # In a MessageExt behind its msgId, and in front: of one field a line a mail, a comment or a table has a margin between.
 _MARGIN = rb"[\s>*#/|]{0,80}"
@@ -182,7 +183,7 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
     for piece in texts(files, most, evidence):
         check()
         if all(lists):  # of a log the first piece shows that it is none
-            lists.append(is_list_of_ids(piece.text.decode("utf-8", "replace")) or not piece.text.strip())
+            lists.append(_is_list(piece))
         _names(piece.text, piece.file, evidence)
         looked.take(piece.file, piece.line, piece.text)
         _stamps(piece.text, min(most, size), evidence)
@@ -197,6 +198,19 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
     evidence.deliveries, evidence.delivery_bytes, evidence.is_full = looked.told, looked.bytes, looked.is_full
     evidence.is_list = bool(lists) and all(lists)
     return evidence
+
+
+def _is_list(piece: Piece) -> bool:
+    """Whether lines have ids alone, or are rows of a table of them below the names of its columns.
+
+    A log may be written as a table, too: a program that does so names no columns. The first rows tell most logs.
+    """
+    text = piece.text
+    head = text[: text.rfind(b"\n", 0, _HEAD) + 1 or _HEAD].decode("utf-8", "replace")
+    is_headed = piece.byte != 0 or not is_table_of_ids(head.partition("\n")[0])
+    if not (is_headed and is_table_of_ids(head)):
+        return is_list_of_ids(text.decode("utf-8", "replace")) or not text.strip()
+    return len(text) <= _HEAD or is_table_of_ids(text.decode("utf-8", "replace"))
 
 
 def _stamps(text: bytes, of_bytes: int, evidence: LineEvidence) -> None:

@@ -193,3 +193,21 @@ def test_a_list_of_ids_has_nothing_missing_and_is_called_a_list(head: str, is_li
     summary = scan([str(path)], tmp_path / "out", OPTIONS)
     found = pq.read_table(tmp_path / "out" / "findings")["code"].to_pylist()
     assert (summary.get("is_list", False), "missing_ids" in found) == (is_list, not is_list)
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(
+    ("names", "is_list"),
+    [
+        ("order,msgId,paid at\n", True),
+        ("text,line,host\n", True),  # as the console exports them
+        ("", False),  # a program logs its sends as a table without names: what it lacks was not logged
+    ],
+)
+def test_a_table_of_ids_with_names_of_columns_is_a_list(names: str, is_list: bool, tmp_path: Path) -> None:
+    path = tmp_path / "ids.csv"
+    ids = (f"0A000007126718B4AAC2{0x66FF3000 + n:08X}{3 * n:04X}" for n in range(40))
+    path.write_text(names + "".join(f"{n},{text},2026-11-21 09:00\n" for n, text in enumerate(ids)))
+    summary = scan([str(path)], tmp_path / "out", OPTIONS)
+    found = pq.read_table(tmp_path / "out" / "findings")["code"].to_pylist()
+    assert (summary.get("is_list", False), "missing_ids" in found) == (is_list, not is_list)
