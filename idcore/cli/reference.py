@@ -298,7 +298,7 @@ offsetMsgId there is never in `copies`.
 | `left_out` | folders below the input with tables of a scan, which were not read again |
 | `deliveries_sampled` | where a part of the text was read for `deliveries`: its `bytes`, `of` so many; `lines` |
 | `broker_names` | of the addresses of brokers the names that lines have beside their IDs, if there are such lines |
-| `is_list` | true of an input of nothing but IDs, or of a table of them below names of columns: nothing is missing from it |
+| `is_list` | true of an input of nothing but IDs, or of a table of them with named columns: none is missing from it |
 
 ## The JSON of `decode`
 

@@ -171,6 +171,7 @@ _CONTEXT = lazy_pattern(
 )
 # Such a topic without a name in front: in a cell of a table, and as a broker writes that it stores a dead letter.
 _DEAD = lazy_pattern(r"已(?:经)?(?:被)?(?:进入|转入|投递[到至]|发送[到至]|成为)死信|已死信")  # as consoles say it
+_DEAD_WORDS = ("死信", "DLQ", "dlq", "Dlq", "ead letter", "ead-letter", "ead Letter", "eadletter", "eadLetter", "EAD")
 _COPY_CELL = lazy_pattern(r"(?:\A|[\t,>]|\| ?|to DLQ )(\"?)(%(?:RETRY|DLQ)%[\w%.+-]{1,255})\1(?=\Z| ?\||[\t,<])")
 # In front of a line: marks of a quoted mail or a comment; what kubectl, docker compose and grep put there.
 _MARGIN = lazy_pattern(
@@ -886,7 +887,9 @@ def _topics(around: _Around) -> tuple[str | None, str | None, str | None]:
 
 def _is_dead(around: _Around) -> bool:
     """Whether a line's words say that the message is a dead letter, whichever group it is of."""
-    return ("死信" in around.part and _DEAD.search(around.part) is not None) or is_dead_letter(around.near)
+    if not any(word in around.text for word in _DEAD_WORDS):
+        return False
+    return _DEAD.search(around.part) is not None or is_dead_letter(around.near)
 
 
 def _ends_inside(part: str, value: str) -> bool:
@@ -948,7 +951,8 @@ def _traces_in(text: str) -> dict[str, _Traced]:
 
 def _time_of(around: _Around, token: Token, event: str) -> datetime | None:
     """When what a line says happened: not when it says that the message was sent, unless that is what happened."""
-    if event in ("", "sent", UNSENT) or token.prefix_time is None or _SENT_AT.search(around.text) is None:
+    opens = around.text[:5].lstrip('["{ ')[:2] in ("19", "20")  # with a year, as most lines do
+    if opens or event in ("", "sent", UNSENT) or token.prefix_time is None or _SENT_AT.search(around.text) is None:
         return token.prefix_time
     return line_time(_SENT_AT.sub(lambda named: named[0][: named.start(1) - named.start()], around.text))
 
