@@ -56,7 +56,7 @@ _COLUMNS: tuple[tuple[str, Callable[[_Row], str]], ...] = (
     ("host or broker", _host),
     ("pid", lambda row: "" if row["pid"] is None else str(row["pid"])),
     ("loader", lambda row: row["loader"] or ""),
-    ("sent at", _time),
+    ("generated at", _time),
     ("counter or offset", _last),
     ("doubt", _doubt),
     ("delivery", lambda row: row["delivery"]["text"] if row["delivery"] else ""),
