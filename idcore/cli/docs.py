@@ -502,7 +502,8 @@ It also takes {line_times} lines that open with a time and print one msgId (`idc
 `line_clocks.py` of the findings compares both times: a line is never written before its ID is generated. Lines that
 report a send are judged apart from others, because their producer writes them.
 
-A text of nothing but IDs, with commas between them, is a list and no log. Nothing is missing from a list.
+A text of nothing but IDs, with commas between them, is a list and no log. So is a table of IDs below the names of its
+columns: an export, not what a program logs. Nothing is missing from a list.
 
 ## Consumer groups of a store
 
