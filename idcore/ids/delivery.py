@@ -887,9 +887,14 @@ def _topics(around: _Around) -> tuple[str | None, str | None, str | None]:
 
 def _is_dead(around: _Around) -> bool:
     """Whether a line's words say that the message is a dead letter, whichever group it is of."""
-    if not any(word in around.text for word in _DEAD_WORDS):
+    if not _names_dead(around.text):
         return False
     return _DEAD.search(around.part) is not None or is_dead_letter(around.near)
+
+
+@lru_cache(maxsize=1)  # of one line
+def _names_dead(text: str) -> bool:
+    return any(word in text for word in _DEAD_WORDS)
 
 
 def _ends_inside(part: str, value: str) -> bool:
@@ -952,9 +957,17 @@ def _traces_in(text: str) -> dict[str, _Traced]:
 def _time_of(around: _Around, token: Token, event: str) -> datetime | None:
     """When what a line says happened: not when it says that the message was sent, unless that is what happened."""
     opens = around.text[:5].lstrip('["{ ')[:2] in ("19", "20")  # with a year, as most lines do
-    if opens or event in ("", "sent", UNSENT) or token.prefix_time is None or _SENT_AT.search(around.text) is None:
+    if opens or event in ("", "sent", UNSENT) or token.prefix_time is None:
         return token.prefix_time
-    return line_time(_SENT_AT.sub(lambda named: named[0][: named.start(1) - named.start()], around.text))
+    has_other, without = _time_without_sent_at(around.text)
+    return without if has_other else token.prefix_time
+
+
+@lru_cache(maxsize=1)  # of one line
+def _time_without_sent_at(text: str) -> tuple[bool, datetime | None]:
+    """Whether a line has fields that say when a message was sent, and then its time without them."""
+    without = _SENT_AT.sub(lambda named: named[0][: named.start(1) - named.start()], text)
+    return (False, None) if without == text else (True, line_time(without))
 
 
 def _consumed(text: str) -> datetime | None:

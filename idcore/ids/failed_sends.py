@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from idcore.base.lazy_pattern import lazy_pattern
 from idcore.ids.delivery_words import claimed_in
@@ -50,9 +51,11 @@ _SENDING_WORDS = ("end", "END", "ublish", "UBLISH", "roduc", "still failed", "Âè
 # A client prints the message of a failed send on a line of its own, behind the stack trace.
 _MESSAGE = lazy_pattern(r"Message ?[{\[(](?=topic=)")
 _FIGURES = lazy_pattern(r"(?<!\w)\w*\d\w*")
+_NEAR, _FAR = 200, 4_096  # characters in front in which a denial counts, and in which a message begins
 MOST_BETWEEN = 200  # lines of a stack trace, and of other threads, between the two
 
 
+@lru_cache(maxsize=2)  # of one line, and of what is near an ID in it
 def may_fail(text: str) -> bool:
     """Whether it has words of which each failed send has one: most texts are told apart by them."""
     return any(word in text for word in _FAILING_WORDS) and any(word in text for word in _SENDING_WORDS)
@@ -83,7 +86,8 @@ def last_failed_send(text: str) -> re.Match[str] | None:
 
 
 def _is_claimed(text: str, hit: re.Match[str]) -> bool:
-    line = text[text.rfind("\n", 0, hit.start()) + 1 : hit.end()]
+    begin = max(text.rfind("\n", 0, hit.start()) + 1, hit.start() - _NEAR)
+    line = text[begin : hit.end()]
     return _FAILED.search(claimed_in(line.lower())) is not None
 
 
@@ -131,5 +135,5 @@ def prints_message(text: str) -> bool:
 
 def before_message(text: str, at: int) -> str | None:
     """What is in front of a message that a producer printed around a place; None where none is."""
-    starts = [match.start() for match in _MESSAGE.finditer(text, 0, at)]
+    starts = [match.start() for match in _MESSAGE.finditer(text, max(0, at - _FAR), at)]
     return text[: starts[-1]] if starts else None

@@ -380,6 +380,12 @@ def test_a_hostile_line_costs_no_more_than_its_length() -> None:
         "djEg",
         "aThread",
         "fail ",
+        "send ",
+        "send failed ",
+        "no send failed ",
+        "发送",
+        "Message{topic= failed send",
+        "dead letter ",
     ):
         list(deliveries([filler * (60_000 // len(filler)) + f" {ID} consumed"]))
     list(deliveries(["MessageExt [", *["  a=b,"] * 50_000]))
