@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -120,3 +122,21 @@ def test_a_column_of_very_many_pages_is_not_counted(tmp_path: Path, monkeypatch:
 
 def test_a_file_that_is_gone_is_not_damaged(tmp_path: Path) -> None:
     assert table_sizes.files_fit([tmp_path / "made-anew.parquet"])
+
+
+@pytest.mark.parametrize("made", [lambda path, other: path.symlink_to(other), lambda path, _: os.mkfifo(path)])
+def test_what_is_no_file_of_its_own_is_no_part_of_a_table(
+    tmp_path: Path, made: Callable[[Path, Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To open a pipe would keep a thread of the server for ever."""
+    run = Runs(tmp_path / "runs").create("odd")
+    other = written(tmp_path / "other", pa.table({"ids": [1]})) / "part-00000.parquet"
+    part = written(run.path / "processes", pa.table({"ids": [1]})) / "part-00001.parquet"
+    assert largest.count(run.path / "processes") == 1
+    made(part, other)
+    assert not fits(run.path / "processes") and not fits(run.path / "processes", whole=False)
+    with pytest.raises(RunError):
+        run.table("processes")
+    monkeypatch.setattr(pq, "read_metadata", lambda path: pytest.fail(f"{path} is opened"))
+    with pytest.raises(ValueError, match="no file"):
+        largest.count(run.path / "processes")

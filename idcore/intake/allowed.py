@@ -151,22 +151,27 @@ def is_copy(run: Path, path: str) -> bool:
     return not is_uri(path) and Path(os.path.abspath(run)) in Path(os.path.abspath(path)).parents
 
 
+def own_of(run: Path) -> Roots:
+    """The folder of a run as the only place of what it keeps: who else may write there may have put a link there."""
+    return (os.path.join(os.path.realpath(run.parent), run.name),)
+
+
 def roots_for(
     run: Path, paths: Sequence[str], folder: str | None, visitor: Visitor, roots: Sequence[Path | str]
 ) -> Roots:
-    """In which places all that a scan reads has to be; None where it reads the copies in its run.
+    """In which places all that a scan reads has to be.
 
     AccessError or PermissionError where this visitor may not scan these paths, or the records of this folder.
     """
     visitor.require("decode")
     outside = [path for path in paths if not is_copy(run, path)]
     if not outside and folder is None:
-        return None
+        return own_of(run)
     visitor.require("folders")
     for path in outside:
         inside(path, roots)
     if folder is None and all(map(is_topic, outside)):
-        return None  # their records are copied into its run
+        return own_of(run)  # their records are copied there
     if folder is not None:
         store_in(Path(inside(folder, roots)), roots)
     return guard_of(roots)

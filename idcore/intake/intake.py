@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
@@ -16,6 +17,7 @@ from typing import Any, BinaryIO
 from idcore.base import encodings
 from idcore.base.encodings import BYTE_ORDER_MARKS
 from idcore.base.errors import CoreError, coded, refuse
+from idcore.base.open_folders import opener
 from idcore.ids.clock import Clock, ZoneSource
 from idcore.ids.dating import Dates, dates_of
 from idcore.ids.delivery import DeliveryText
@@ -27,6 +29,7 @@ from idcore.ids.neighbours import settled
 from idcore.ids.pasted_logs import PastedLogs
 from idcore.ids.rules import is_key
 from idcore.ids.tokens import Token
+from idcore.intake.allowed import own_of
 from idcore.rocketmq.message.tracers import traces_in
 from idcore.runs.run_times import sent_ms_of_many
 from idcore.runs.runs import Run
@@ -79,7 +82,7 @@ class Source:
         if isinstance(self.data, bytes):
             yield self.data
         elif isinstance(self.data, Path):
-            with self.data.open("rb") as file:
+            with open_copy(self.data) as file:
                 yield from iter(lambda: file.read(1 << 20), b"")
         else:
             self.data.seek(0)
@@ -371,7 +374,7 @@ def heads_of(data: bytes | BinaryIO | Path, name: str, limit: int = HEAD) -> Sou
     if isinstance(data, bytes):
         return SourceHead([(name, text_of(data))])
     if isinstance(data, Path):
-        with data.open("rb") as file:
+        with open_copy(data) as file:
             return heads_of(file, name, limit)
     from idcore.sources.archives import ARCHIVES, kind_of  # Arrow, which pasted text does without
 
@@ -475,9 +478,21 @@ def keep(run: Run, sources: Sequence[Source]) -> dict[str, str]:
     return named
 
 
+def copies(run: Run) -> list[Path]:
+    """The files that a scan keeps, in their order: no link and no pipe that somebody else put there."""
+    files = [entry for entry in run.input_folder.iterdir() if entry.name.partition("-")[0].isdecimal()]
+    regular = (path for path in files if stat.S_ISREG(path.lstat().st_mode))
+    return sorted(regular, key=lambda path: int(path.name.partition("-")[0]))
+
+
+def open_copy(path: Path) -> BinaryIO:
+    """One of them; OSError where its place has something else by now."""
+    return open(path, "rb", opener=opener(own_of(path.parents[1])))
+
+
 def kept(run: Run) -> list[Source]:
     """What a scan read, from its own folder."""
-    files = sorted(run.input_folder.iterdir(), key=lambda path: int(path.name.partition("-")[0]))
+    files = copies(run)
     names = run.options.get("sources") or [path.name.partition("-")[2] for path in files]
     return [Source(name, path) for name, path in zip(names, files, strict=False)]
 

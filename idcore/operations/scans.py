@@ -14,7 +14,6 @@ from idcore.base.errors import refuse
 from idcore.base.open_folders import Roots
 from idcore.ids.identify import case_of
 from idcore.intake import allowed as places
-from idcore.intake.allowed import is_copy
 from idcore.intake.intake import PASTED, Source, asked_of, keep
 from idcore.operations.model import (
     AT,
@@ -213,8 +212,8 @@ def allowed_for(run: Run, caller: Caller) -> Allowed:
 
     def allowed(path: str) -> Roots:
         caller.go_on()
-        if is_copy(run.path, path):
-            return None
+        if places.is_copy(run.path, path):
+            return places.own_of(run.path)
         places.inside(path, caller.roots)
         return caller.guard
 

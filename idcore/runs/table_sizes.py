@@ -7,6 +7,7 @@ texts that repeat, which are places in a dictionary, the dictionary alone is rea
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -34,6 +35,8 @@ def files_fit(paths: Sequence[Path], columns: Sequence[str] | None = None, whole
     for path in paths:
         wanted = None if columns is None else tuple(columns)
         try:
+            if not is_file(path):
+                return False
             status = path.stat()
             for group in _sizes(str(path), (status.st_mtime_ns, status.st_size), wanted, whole):
                 size = size + group if whole else max(size, group)
@@ -44,6 +47,11 @@ def files_fit(paths: Sequence[Path], columns: Sequence[str] | None = None, whole
         if size > MOST:
             return False
     return True
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file of a table is one: to open a pipe would wait for ever, and a link leads elsewhere."""
+    return stat.S_ISREG(path.lstat().st_mode)
 
 
 @lru_cache(1 << 14)

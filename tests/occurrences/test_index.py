@@ -27,7 +27,7 @@ from idcore.ids.clock import NO_TIME
 from idcore.runs import table_sizes
 from idcore.scan.local import scan_local
 from idcore.scan.months import month_rows
-from idcore.scan.occurrences import parts
+from idcore.scan.occurrences import parts, texts
 from idcore.scan.occurrences.index import NAME, VERSION, Filter, Index, IndexPart, Occurrence
 from idcore.scan.occurrences.parts import PartWriter
 from idcore.sources.inputs import Split, list_files, split_files
@@ -466,3 +466,20 @@ def test_a_file_of_the_index_that_would_fill_the_memory_is_not_read(
         part.columns(["sent_ms"]) if what == "places" else getattr(part, what)
     assert damaged.value.code == "table_damaged"
     assert damaged.value.values == {"name": "20261127-202823-e10309", "table": "occurrences"}
+
+
+@pytest.mark.parametrize("what", ["places.parquet", "keys.parquet", "text"])
+def test_a_link_in_the_place_of_a_file_of_an_index_is_not_followed(what: str, tmp_path: Path) -> None:
+    """Nor is a pipe, which would keep a thread for ever."""
+    (tmp_path / "log.gz").write_bytes(gzip.compress(b"msgId=AC110001473C7D4991AD336AEA5703E0\n"))
+    (folder := tmp_path / "made").mkdir()
+    (found,) = every(index_of(str(tmp_path / "log.gz"), folder))
+    assert found.text is not None
+    (file,) = folder.glob(f"*.{what}")
+    file.rename(tmp_path / "other")
+    file.symlink_to(tmp_path / "other")
+    texts._unpacked.cache_clear()
+    index = Index.open(folder)
+    assert index is not None
+    with pytest.raises((CoreError, PermissionError)):
+        _ = index.parts[0].keys if what == "keys.parquet" else every(index)

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from idcore.answers.findings.gaps import is_sample
 from idcore.answers.findings.limits import CUT_COUNTER
 from idcore.ids.assumptions import assumed_of_many
-from idcore.runs.table_sizes import fits
+from idcore.runs.table_sizes import fits, is_file
 from idcore.scan.schemas import ONE_COUNTER, UNCOUNTED, UNORDERED
 
 _READERS = 4  # files of a table that are read at a time
@@ -40,7 +40,10 @@ _BY: dict[str, tuple[tuple[str, ...], bool]] = {
 
 def count(folder: Path) -> int:
     """How many rows a table has, from the ends of its files."""
-    return sum(pq.read_metadata(path).num_rows for path in sorted(folder.glob("*.parquet")))
+    files = sorted(folder.glob("*.parquet"))
+    if not all(map(is_file, files)):
+        raise ValueError(f"{folder.name}: a part of the table is no file")
+    return sum(pq.read_metadata(path).num_rows for path in files)
 
 
 def first(folder: Path, by: str, rows: int) -> pa.Table:

@@ -14,6 +14,7 @@ import numpy as np
 from idcore.base.encodings import text_of_line
 from idcore.ids.clock import from_ms
 from idcore.ids.find import behind_label
+from idcore.intake.intake import copies, open_copy
 from idcore.policy import limits
 from idcore.presentation import export
 from idcore.presentation.triage.processes import assumed_codes, process_key
@@ -39,12 +40,12 @@ def around(run: Run, ids: Sequence[str], before: int = 0) -> list[str]:
     texts: list[str] = []
     wanted = list(dict.fromkeys(ids))[:MOST_LINES]
     left = MOST_BYTES
-    for path in sorted(run.input_folder.iterdir()):
+    for path in copies(run):
         size = path.stat().st_size
         if not size or left <= 0 or not wanted:
             continue
         left -= size
-        with path.open("rb") as file, mmap.mmap(file.fileno(), min(size, MOST_BYTES), access=mmap.ACCESS_READ) as text:
+        with open_copy(path) as file, mmap.mmap(file.fileno(), min(size, MOST_BYTES), access=mmap.ACCESS_READ) as text:
             for token in list(wanted):
                 place = text.find(token.encode())
                 if place < 0:
@@ -69,13 +70,13 @@ def numbered(run: Run, places: Sequence[Mapping[str, Any]], before: int = 0) -> 
 
     At hand is what is kept in the scan and neither packed nor recoded: there the id is at its byte.
     """
-    kept = {path.name[4:]: path for path in run.input_folder.iterdir()}
+    kept = {path.name[4:]: path for path in copies(run)}
     by_place: dict[tuple[str, int], NumberedLine] = {}
     for one in places[:MOST_PLACES]:
         path = kept.get(str(one["file"])) if "byte" in one else None
         if path is None or path.stat().st_size <= one["byte"]:
             continue
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+        with open_copy(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
             at, number, digits = int(one["byte"]), int(one["line"]), str(one["id"]).encode()
             if text[at : at + len(digits)] != digits:
                 continue

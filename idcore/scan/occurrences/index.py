@@ -246,6 +246,7 @@ class IndexPart:
 
     @cached_property
     def _metadata(self) -> pq.FileMetaData:
+        self._refuse_unless(table_sizes.is_file(self._path("places")))
         try:
             with self._path("places").open("rb") as file:
                 metadata = metadata_of(file, is_table=True)  # of numbers alone

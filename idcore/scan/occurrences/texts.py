@@ -39,7 +39,7 @@ class Source(NamedTuple):
 
 @lru_cache(maxsize=_MOST_UNPACKED)
 def _unpacked(path: str, at: int, packed: int, size: int) -> bytes:
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=opener((os.path.realpath(os.path.dirname(path)),))) as file:
         file.seek(at)
         return pa.Codec("zstd").decompress(file.read(packed), size, asbytes=True)  # type: ignore[no-any-return]
 

@@ -13,7 +13,7 @@ from idcore.base.errors import CoreError
 from idcore.base.numbers import whole_number
 from idcore.base.open_folders import Roots
 from idcore.ids.identify import identify_alone
-from idcore.intake.allowed import is_copy
+from idcore.intake import allowed as places
 from idcore.presentation.html import lines as html
 from idcore.presentation.reports.markup import Html, link, tag
 from idcore.presentation.triage import file_names, finding_rows, finding_texts, line_filter, run_tables
@@ -40,8 +40,8 @@ def allowed_for(run: Run) -> Allowed:
     """Asked before a file is opened: what a run has itself, and what the administrator still opens, may be read."""
 
     def allowed(path: str) -> Roots:
-        if is_copy(run.path, path):
-            return None
+        if places.is_copy(run.path, path):
+            return places.own_of(run.path)
         scans.allowed(path)
         return scans.guard()
 
