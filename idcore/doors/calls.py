@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -184,19 +185,23 @@ def counted(name: str, caller: Caller, door: str, scans: Sequence[str] = ()) -> 
             audit.note("operation", caller.who, operation=name, door=door, outcome=outcome, **opened)
 
 
-def count_request(body: bytes, caller: Caller) -> None:
-    """Counts a request of MCP that is no call of a tool, which counts itself: lists, prompts, handshakes, and others.
+def count_request(body: bytes, caller: Caller) -> Caller:
+    """Counts a request of MCP: lists, prompts, handshakes, and others. Who asks from now on.
 
-    TooManyLookups beyond the limit of the caller.
+    A call of a tool has its line from the tool, and counts for the limit here: one that is written wrongly never gets
+    there. TooManyLookups beyond the limit of the caller.
     """
     try:
         held = json.loads(body)
     except (ValueError, RecursionError):
         held = None
     method = held.get("method") if isinstance(held, dict) else None
-    if method != CALL:
-        with counted(method if method in _METHODS else metrics.OTHER, caller, "mcp"):
-            caller.go_on()
+    if method == CALL:
+        _take(caller)
+        return replace(caller, is_counted=True)
+    with counted(method if method in _METHODS else metrics.OTHER, caller, "mcp"):
+        caller.go_on()
+    return caller
 
 
 def _while_there(items: Iterable[Mapping[str, Any]], caller: Caller) -> Iterator[Mapping[str, Any]]:
@@ -229,7 +234,7 @@ def asking_again(given: Mapping[str, Any], caller: Caller) -> Callable[[], None]
 
 def _take(caller: Caller) -> None:
     per_minute = limits.value("calls_of_one")
-    if per_minute is not None:
+    if per_minute is not None and not caller.is_counted:
         _rate(per_minute).take(caller.counted, 1, time.time())
 
 

@@ -129,7 +129,7 @@ class Api:
         if scope["method"] != "POST":  # a GET would open a stream without an end, on which nothing comes
             raise refuse("call_method", method="POST")
         body = await _read(line, scope)
-        count_request(body, caller)
+        caller = count_request(body, caller)
         scope = {**scope, "state": {**scope.get("state", {}), "caller": replace(caller, gone=line.is_gone)}}
         assistants = await self._assistants()
 

@@ -140,7 +140,7 @@ class Caller:
 
     The end of a log-in ends what `now` gives, and not what was begun. `counted` is whom limits count: the log-in, else
     the session. `gone` is whether they have hung up. `before_long` is called before work of more than a moment that no
-    file and no cluster makes long: what it raises ends the call.
+    file and no cluster makes long: what it raises ends the call. `is_counted`: their limit has this call already.
     """
 
     now: Callable[[], Visitor]
@@ -150,6 +150,7 @@ class Caller:
     counted: str = ""
     gone: Callable[[], bool] = bool
     before_long: Callable[[], object] = bool
+    is_counted: bool = False
 
     def __post_init__(self) -> None:
         if not self.counted:

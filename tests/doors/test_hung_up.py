@@ -303,6 +303,17 @@ def test_lists_and_prompts_are_counted_like_calls(served: str, door: Door) -> No
         {"method": None},
         [{"method": "tools/call"}],
         "tools/call",
+        {"method": "tools/call"},
+        {"method": "tools/call", "params": {"arguments": {}}},
+        {"method": "tools/call", "params": {"name": 5}},
+        {"method": "tools/call", "params": {"name": "decode", "arguments": []}},
+        {"method": "tools/call", "params": {"name": "decode", "_meta": 5}},
+        {"method": "tools/call", "params": {"name": "decode", "_meta": {"progressToken": []}}},
+        {"method": "tools/call", "params": {"name": "decode"}, "id": []},
+        {"method": "tools/call", "params": {"name": "decode"}, "id": True},
+        {"method": "tools/call", "params": {"name": "decode"}, "jsonrpc": "1.0"},
+        {"method": "tools/call", "params": {"name": "decode"}, "id": None},
+        {"method": "tools/call", "params": {"name": "decode", "arguments": {"text": ID}}, "accept": "text/plain"},
     ],
 )
 def test_requests_of_mcp_have_the_limit_of_calls(asked: Any, with_login: Door, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,6 +324,8 @@ def test_requests_of_mcp_have_the_limit_of_calls(asked: Any, with_login: Door, m
 
         def post(name: str, given: Any, role: str) -> httpx2.Response:
             said = {"x-user": PEOPLE[role], "accept": "application/json, text/event-stream"}
+            if isinstance(given, dict) and "accept" in given:
+                said["accept"] = given["accept"]
             return httpx2.post(f"{address}/{name}", json=given, headers=said)
 
         assert all(post("mcp", given, "viewer").status_code < 500 for _ in range(2))
