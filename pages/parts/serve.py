@@ -70,6 +70,7 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     logs.use_json(session.name)
     streamlit_private.draw_pages_whole()
     streamlit_private.make_downloads_in_turn(session.whose)
+    streamlit_private.log_values_in_a_line()
     streamlit_private.watch_websockets()
     streamlit_private.watch_requests()
     if visitor.entrance().mode == "login":
@@ -117,12 +118,14 @@ def forget_answers() -> None:
 def on_script_error(error: Exception) -> bool:
     """The last resort: an error that no page caught becomes one message, its traceback goes to the log.
 
-    One before the page began is a line: the browser sent what its widgets cannot have, and may do so all day.
+    One before the page began, or where a widget takes its value, is a line: the browser sent what its widgets cannot
+    have, and may do so all day.
     """
     reference = secrets.token_hex(4)
     extra = {"error_id": reference}
-    names = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__))
-    if any(name.partition(".")[0] in OURS for name in names):
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    ours = [place for place, frame in enumerate(frames) if frame.f_globals.get("__name__", "").split(".")[0] in OURS]
+    if ours and all(frame.f_code.co_name != "register_widget" for frame in frames[ours[-1] :]):
         LOG.error("a page failed: error %s", reference, exc_info=error, extra=extra)
     else:
         LOG.warning("a message of a browser was not understood: %.200r: error %s", error, reference, extra=extra)

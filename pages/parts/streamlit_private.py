@@ -183,6 +183,16 @@ async def _make_in_turn(
         await make(session, asked)  # says that it was asked for nothing
 
 
+def log_values_in_a_line() -> None:
+    """From now on what a browser sends for a component, and is no JSON, is a line without a stack."""
+
+    def shorten(record: LogRecord) -> bool:
+        record.exc_info = None
+        return True
+
+    getLogger("streamlit.components.v2.bidi_component.serialization").addFilter(shorten)
+
+
 def _without_stack(record: LogRecord) -> bool:
     """Of a download that is not there, or that is refused, a browser may ask for a stack all day: a line is enough."""
     error = record.exc_info[1] if record.exc_info else None
