@@ -162,7 +162,8 @@ def name_of(claims: Mapping[str, Any], claim: str = "email") -> str:
     name = claims.get(claim)
     if claim == "email" and str(claims.get("email_verified", True)).lower() != "true":
         name = None
-    if not isinstance(name, str) or not name.strip():
+    # Somebody who chose such a name would be the person without one whose subject it has.
+    if not isinstance(name, str) or not name.strip() or _small(name.strip(BLANK)).startswith("sub:"):
         subject = claims.get("sub")
         issuer = claims.get("iss")  # two providers may have the same subject
         return ":".join(filter(None, ("sub", issuer, subject))) if isinstance(subject, str) and subject else ""

@@ -110,7 +110,9 @@ def later() -> Callable[[], Visitor]:
 
 def by_name(owner: str | None) -> Callable[[], Visitor]:
     """The owner of a run without a log-in at hand: with the roles that the name alone has now, and no group's."""
-    return _with({} if owner is None else {entrance().policy.name_claim: owner})
+    subject = (owner or "").removeprefix("sub:")  # the name of who has no address
+    claim = entrance().policy.name_claim if subject == owner else "sub"
+    return _with({} if owner is None else {claim: subject})
 
 
 def _with(claims: Mapping[str, Any]) -> Callable[[], Visitor]:

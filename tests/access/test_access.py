@@ -94,6 +94,8 @@ def test_letters_that_look_alike_and_subjects_of_two_providers_are_two_people(tm
         assert not found.visitor({"email": other}).roles, other
     first, second = (found.visitor({"sub": "7", "iss": iss}).name for iss in ("https://one", "https://two"))
     assert first == "sub:https://one:7" and first != second
+    for chosen in (first, first.upper(), f" {first}"):
+        assert found.visitor({"email": chosen, "sub": "8", "iss": "https://two"}).name == "sub:https://two:8"
 
 
 def test_a_space_that_is_no_blank_makes_another_name_and_group(tmp_path: Path) -> None:
@@ -183,6 +185,14 @@ def test_roles_are_those_of_the_file_now_and_a_broken_one_leaves_the_last_good_o
         assert said == ["ERROR"] * (number + 1)  # once for each change
     policy(tmp_path, '[viewer]\npeople = ["ann@example.com"]')
     assert roles.policy().visitor(ANN).roles == {"viewer"} and not roles.is_broken
+
+
+def test_who_follows_on_without_a_log_in_has_the_name_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visitor, "_begun", lambda: LOGIN)
+    monkeypatch.setattr(visitor, "_roles", lambda: None)
+    for owner in ("ann@example.com", "sub:https://one:7", "sub:7"):
+        assert visitor.by_name(owner)() == Visitor(owner, frozenset({"viewer"})), owner
+    assert visitor.by_name(None)() == NOBODY
 
 
 def test_the_console_asks_the_file_and_says_in_health_that_it_is_broken(
