@@ -5,9 +5,11 @@ A folder that is meant to be shared says so itself: its group may write, and get
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 OWN, OF_GROUP = 0o077, 0o007  # masks
@@ -57,6 +59,31 @@ def is_shared(folder: Path) -> bool:
     """Whether a folder, or the one that it will be made in, is meant for the members of its group."""
     there = next((one for one in (folder, *folder.absolute().parents) if one.is_dir()), None)
     return there is not None and there.stat().st_mode & (stat.S_ISGID | stat.S_IWGRP) == stat.S_ISGID | stat.S_IWGRP
+
+
+def read_own(path: Path, most: int) -> tuple[bytes, os.stat_result]:
+    """A file below the folder of scans, so many bytes at most, and what the system says of it.
+
+    OSError of one that another user made, or may read or write: the folder may be shared. A pipe is not waited for.
+    """
+    place = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(place, "rb") as file:
+        status = os.fstat(place)
+        if not stat.S_ISREG(status.st_mode) or status.st_mode & OWN or status.st_uid != _user_in(path.parents[1]):
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(path))
+        return file.read(most), status
+
+
+@cache
+def _user_in(folder: Path) -> int:
+    """Whose the files of this process are in a folder: a network file system may call all users one."""
+    import tempfile  # seldom needed
+
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            return os.fstat(file.fileno()).st_uid
+    except OSError:  # it cannot be written
+        return os.geteuid()
 
 
 def share(path: Path) -> None:

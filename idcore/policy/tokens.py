@@ -21,8 +21,8 @@ from typing import Any
 
 from idcore.base.errors import refuse
 from idcore.base.numbers import whole_number
-from idcore.base.plain_json import read
-from idcore.policy import settings
+from idcore.base.plain_json import loads
+from idcore.policy import private, settings
 from idcore.policy.access import NOBODY, PERMISSIONS, Policy, Visitor
 
 KEPT = ".tokens"  # in the folder of scans
@@ -31,6 +31,7 @@ DAY = 86_400
 OFF = "off"
 USUAL_DAYS = 90
 MOST_DAYS, MOST_OF_ONE, LONGEST_LABEL = 366, 20, 80
+MOST_BYTES = 1 << 20  # of one: the groups of its person are in it
 _WRITTEN = re.compile(rf"{PREFIX}([0-9a-f]{{16}})_([A-Za-z0-9_-]{{43}})")
 _LATEST = 253_402_214_400.0  # seconds since 1970 that are a day in every zone: 9999-12-31
 _USED = 3_600.0  # seconds: how exactly the last use is known
@@ -150,12 +151,12 @@ class Tokens:
         return self.folder / name
 
     def _read(self, name: str) -> Token | None:
-        """None of one that is damaged or gone."""
+        """None of one that is damaged or gone, or that another user of this machine made: the folder may be shared."""
         try:
-            held = read(self._file(name))
-            changed = self._file(name).stat().st_mtime
-            if held is None:
+            raw, status = private.read_own(self._file(name), MOST_BYTES)
+            if (held := loads(raw)) is None:
                 return None
+            changed = status.st_mtime
             begun, ends = float(held["begun"]), float(held["ends"])
             if not 0 <= begun <= ends <= _LATEST:  # pages show them
                 return None

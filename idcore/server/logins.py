@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from idcore.base.plain_json import loads
-from idcore.policy import settings
+from idcore.policy import private, settings
 from idcore.policy.access import NOBODY, VIEWERS, WITHOUT_LOGIN, AccessError, Policy, Visitor, read
 
 LOG = logging.getLogger(__name__)
@@ -32,6 +32,7 @@ SECRET = 32  # characters at least: whoever guesses it makes a login of any name
 LONGEST_ADDRESS = 45  # characters: of IPv6 whose end is written as IPv4
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.%]{2,60})\]|([A-Za-z0-9._-]{1,253}))(?::[0-9]{0,5})?")
 SWEEP = 3600.0  # seconds between two looks for old ones: a script logs in as often as it likes, and all wait for a look
+MOST_BYTES = 4 << 20  # of one
 KEPT = ".logins"  # in the folder of scans: the log-ins, a file each
 
 
@@ -219,8 +220,8 @@ class LogIns:
         if not self.has(name):
             return {}
         try:
-            text = self._unwritten.get(_digest(name)) or self._file(name).read_text(encoding="utf-8")
-            held = loads(text.encode()) or {}
+            text = self._unwritten.get(_digest(name))
+            held = loads(text.encode() if text else private.read_own(self._file(name), MOST_BYTES)[0]) or {}
             begun, cookies = float(held["begun"]), {str(key): str(value) for key, value in held["cookies"].items()}
         except (OSError, ValueError, TypeError, KeyError, AttributeError):  # deleted meanwhile, or damaged
             return {}

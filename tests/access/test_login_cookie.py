@@ -329,6 +329,20 @@ def test_a_damaged_file_is_no_log_in(desk: LogIns, text: str) -> None:
     assert not asks({NAME: name}).claims
 
 
+@pytest.mark.parametrize("kind", ["a link", "open to others", "a pipe"])
+def test_what_another_user_of_the_machine_made_is_no_log_in(desk: LogIns, kind: str, tmp_path: Path) -> None:
+    """The folder may be shared. A pipe would keep the event loop, and with it everybody, for ever."""
+    name = desk.begin({OF_STREAMLIT: "y"}, time.time())
+    assert desk.cookies(name, time.time()) == {OF_STREAMLIT: "y"}
+    (file,) = desk.folder.iterdir()
+    if kind == "open to others":
+        file.chmod(0o640)
+    else:
+        file.rename(tmp_path / "elsewhere")
+        os.mkfifo(file, 0o600) if kind == "a pipe" else file.symlink_to(tmp_path / "elsewhere")
+    assert desk.cookies(name, time.time()) == {}
+
+
 def test_a_console_behind_https_has_a_cookie_that_no_other_host_can_set() -> None:
     https = Entrance("login", VIEWERS, ("default",), encrypted=True)
     answer = asks({}, "/oauth2callback", by_streamlit(claims_of()), entrance=https)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from idcore.policy import private
 from idcore.policy.access import ROLES, Visitor
 from idcore.policy.tokens import Tokens
 from pages.parts import visitor
@@ -117,3 +119,32 @@ def test_a_token_with_times_that_are_none_is_none(
     app = open_page("tokens")
     assert not app.exception and not app.error and "runbook" in shown(app)
     assert [one.name for one in tokens.of()] == [token.name]
+
+
+def _open_to_others(file: Path) -> None:
+    file.chmod(0o644)
+
+
+def _link(file: Path) -> None:
+    file.rename(file.parent.parent / "elsewhere")
+    file.symlink_to(file.parent.parent / "elsewhere")
+
+
+@pytest.mark.parametrize("change", [_open_to_others, _link, None])
+def test_what_another_user_of_the_machine_made_is_no_token(
+    change: Callable[[Path], None] | None, tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who may write in a shared folder of scans would be anybody: also a copy of the console is a file of the group."""
+    made, text = tokens.make(ANN, {"email": ANN.name}, "runbook", {"decode"}, 30)
+    assert tokens.of_text(text) is not None and tokens.of(ANN.name)
+    if change is None:
+        monkeypatch.setattr(private, "_user_in", lambda _: os.geteuid() + 1)
+    else:
+        change(tokens.folder / made.name)
+    assert tokens.of_text(text) is None and not tokens.of(ANN.name) and not tokens.has(made)
+
+
+def test_the_user_of_a_folder_is_whose_its_new_files_are(tmp_path: Path) -> None:
+    (tmp_path / "file").touch(0o600)
+    assert private._user_in(tmp_path) == (tmp_path / "file").stat().st_uid and not list(tmp_path.glob("tmp*"))
+    assert private._user_in(tmp_path / "none") == os.geteuid()
