@@ -261,7 +261,7 @@ def merge_processes(runs, dates, out, filled):
         ids = 0
         last_possible = last_time = elapsed = -1
         whole = 1
-        minute = NO_TIME
+        minute_end = NO_TIME
         for i in range(n):
             ids += counts[i]
             time = elapsed_of(values[i])
@@ -273,16 +273,15 @@ def merge_processes(runs, dates, out, filled):
                 possible = time < beyond
             if i == 0:
                 row[FIRST_ELAPSED] = elapsed
-            if elapsed % 1000 != 0:
+            if whole and elapsed % 1000 != 0:
                 whole = 0
             if possible:
                 last_possible = elapsed
                 last_time = time
-                this = time // MINUTE_MS
-                if this != minute:
-                    minute = this
+                if time >= minute_end:
+                    minute_end = (time // MINUTE_MS + 1) * MINUTE_MS
                     minutes[minute_row, 0] = key
-                    minutes[minute_row, 1] = minute
+                    minutes[minute_row, 1] = time // MINUTE_MS
                     minutes[minute_row, 2] = 0
                     minute_row += 1
                 minutes[minute_row - 1, 2] += counts[i]
@@ -399,8 +398,9 @@ def merge_brokers(runs, out, filled):
         ids = 0
         files = 0
         file_end = bin_end = least
-        for i in range(n):
-            offset = np.int64(values[i])
+        stop = 0
+        while stop < n:
+            start, offset = stop, np.int64(values[stop])
             if offset >= file_end:
                 file = offset >> np.int64(SEGMENT_SHIFT)
                 file_end = (file + 1) << np.int64(SEGMENT_SHIFT)
@@ -411,9 +411,6 @@ def merge_brokers(runs, out, filled):
                 segments[segment_row, 3] = 0
                 segments[segment_row, 4] = offset
                 segment_row += 1
-            segments[segment_row - 1, 2] += counts[i]
-            segments[segment_row - 1, 3] += 1
-            segments[segment_row - 1, 5] = offset
             if offset >= bin_end:
                 begin = least + (offset - least) // width * width
                 bin_end = begin + width
@@ -423,9 +420,17 @@ def merge_brokers(runs, out, filled):
                 bins[bin_row, 3] = 0
                 bins[bin_row, 4] = 0
                 bin_row += 1
-            ids += counts[i]
-            bins[bin_row - 1, 3] += counts[i]
-            bins[bin_row - 1, 4] += 1
+            end = U(min(file_end, bin_end))
+            together = np.int64(0)
+            while stop < n and values[stop] < end:
+                together += counts[stop]
+                stop += 1
+            segments[segment_row - 1, 2] += together
+            segments[segment_row - 1, 3] += stop - start
+            segments[segment_row - 1, 5] = np.int64(values[stop - 1])
+            bins[bin_row - 1, 3] += together
+            bins[bin_row - 1, 4] += stop - start
+            ids += together
         figures[key, 0] = ids
         figures[key, 1] = n
         figures[key, 2] = least

@@ -7,7 +7,9 @@ import numpy as np
 
 from .chains import (
     CHAIN,
+    PERIOD,
     PIECE_COLUMNS,
+    REACH,
     are_several,
     as_taken,
     before_breaks,
@@ -21,13 +23,13 @@ from .chains import (
     note_ends,
     note_pieces,
     nothing_living,
-    rises,
     step,
     tracks_of,
 )
 from .encode import sort_nearly
 from .find import COUNTER_SHIFT
 
+U = np.uint64
 POINTS = 1500  # a process with no more ids than this is drawn whole
 BUCKETS = 256
 DRAWN_GAPS = 100
@@ -38,6 +40,35 @@ FIGURES = 16  # columns of a process's figures:
 DISTINCT, IDS, FIRST, LAST, LAST_POSSIBLE, PRODUCED, POSITIONS = range(7)
 WRAPS, OUT_OF_ORDER, CHAINS, TRACKS, WIDEST_GAP, WHOLE_SECONDS = range(7, 13)
 FIRST_ELAPSED, LAST_ELAPSED, LAST_TIME = range(13, FIGURES)
+
+
+@numba.njit(cache=True, nogil=True)
+def unroll_rising(values, chain, positions, gap, figures):
+    """The same of one process without a doubt: every counter is a little above the one before.
+
+    False of another, which `unroll` has to do from the begin.
+    """
+    before, earlier = counter_of(values[0]), elapsed_of(values[0])
+    chain[0] = positions[0] = gap[0] = 0
+    position = wraps = widest = 0
+    for i in range(1, values.size):
+        after, elapsed = counter_of(values[i]), elapsed_of(values[i])
+        s = step(before, after)
+        if s <= 0 or s > REACH:
+            return False
+        wraps += after < before
+        widest = max(widest, elapsed - earlier)
+        position += s
+        chain[i] = 0
+        positions[i] = position
+        gap[i] = s - 1
+        before, earlier = after, elapsed
+    figures[PRODUCED] = position + 1
+    figures[POSITIONS] = values.size
+    figures[WRAPS] = wraps
+    figures[OUT_OF_ORDER] = 0
+    figures[WIDEST_GAP] = widest
+    return True
 
 
 @numba.njit(cache=True, nogil=True)
@@ -199,6 +230,33 @@ def points_of(values, chain, chains, positions, gap, wraps, keep):
 
 
 @numba.njit(cache=True, nogil=True)
+def points_of_rising(values, chain, positions, gap, figures, keep):
+    """The same of a process that `unroll_rising` has done: both sides of what is marked are looked for by halves."""
+    n, wraps = values.size, figures[WRAPS]
+    if n <= POINTS:
+        keep[:n] = True
+        return
+    keep[:n] = False
+    keep[0] = keep[n - 1] = True
+    first = elapsed_of(values[0])
+    width = (elapsed_of(values[n - 1]) - first) // BUCKETS + 1
+    at = 0
+    while True:
+        bucket = (elapsed_of(values[at]) - first) // width
+        at = np.searchsorted(values, U(first + (bucket + 1) * width) << COUNTER_SHIFT)
+        if at == n:
+            break
+        keep[at] = keep[at - 1] = True
+    if wraps <= DRAWN_WRAPS:
+        begin = counter_of(values[0])
+        for wrap in range(1, wraps + 1):
+            at = np.searchsorted(positions[:n], wrap * PERIOD - begin)
+            keep[at] = keep[at - 1] = True
+    if figures[PRODUCED] > n:
+        keep_widest(chain, positions, gap, keep)
+
+
+@numba.njit(cache=True, nogil=True)
 def keep_widest(chain, positions, gap, keep):
     """Marks both sides of the widest gaps, of equal ones the first in time, and clears all others."""
     n = chain.size
@@ -257,34 +315,35 @@ def analyse(values, figures, chain, track, positions, gap, keep):
         figures[PRODUCED] = figures[POSITIONS] = figures[CHAINS] = figures[TRACKS] = 1
         figures[WRAPS] = figures[OUT_OF_ORDER] = figures[WIDEST_GAP] = 0
         return chains
-    if rises(values[1:], counter_of(values[0])):
-        chain[:n] = 0
+    if unroll_rising(values, chain, positions, gap, figures):
+        figures[CHAINS] = figures[TRACKS] = 1
+        points_of_rising(values, chain, positions, gap, figures, keep)
+        return chains
+    order = np.empty(n, np.int64)
+    as_taken(values, order, -1)
+    taken = values[order]
+    fragment = np.empty(n, np.int64)
+    owner = np.empty(n, np.int64)
+    repeats = np.empty(n, np.bool_)
+    living = nothing_living()
+    fragments_of(taken, living, fragment, repeats)
+    count, returns = living.counts[0], living.counts[1]
+    if are_several(count, returns):
+        pieces = np.zeros((count, PIECE_COLUMNS), np.int64)
+        note_pieces(taken, fragment, 0, pieces)
+        owners = np.empty(count, np.int64)
+        chains = link_fragments(pieces, owners)
+        join(fragment, owners, first_owner(owners), owner)
+        ends = np.full((chains, 2), -1, np.int64)
+        note_ends(owner, 0, ends)
+        tracks = tracks_of(ends, track)
     else:
-        order = np.empty(n, np.int64)
-        as_taken(values, order, -1)
-        taken = values[order]
-        fragment = np.empty(n, np.int64)
-        owner = np.empty(n, np.int64)
-        repeats = np.empty(n, np.bool_)
-        living = nothing_living()
-        fragments_of(taken, living, fragment, repeats)
-        count, returns = living.counts[0], living.counts[1]
-        if are_several(count, returns):
-            pieces = np.zeros((count, PIECE_COLUMNS), np.int64)
-            note_pieces(taken, fragment, 0, pieces)
-            owners = np.empty(count, np.int64)
-            chains = link_fragments(pieces, owners)
-            join(fragment, owners, first_owner(owners), owner)
-            ends = np.full((chains, 2), -1, np.int64)
-            note_ends(owner, 0, ends)
-            tracks = tracks_of(ends, track)
-        else:
-            breaks = before_breaks(count, n)
-            break_at_restarts(taken, fragment, repeats, breaks, owner)
-            chains = breaks[CHAIN] + 1
-            track[:chains] = 0
-        for i in range(n):
-            chain[order[i]] = owner[i]
+        breaks = before_breaks(count, n)
+        break_at_restarts(taken, fragment, repeats, breaks, owner)
+        chains = breaks[CHAIN] + 1
+        track[:chains] = 0
+    for i in range(n):
+        chain[order[i]] = owner[i]
     unroll(values, chain, chains, positions, gap, figures)
     points_of(values, chain, chains, positions, gap, figures[WRAPS], keep)
     figures[CHAINS] = chains
