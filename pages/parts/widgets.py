@@ -15,7 +15,6 @@ from idcore.presentation import documents, export
 from idcore.presentation.reports.markup import Html, Table, emphasised, tag, unbroken
 from idcore.server.gate import May
 from pages.parts import scans, session, visitor
-from pages.parts.figures import put
 from pages.parts.view import View, in_sight, into_address, link_params, view
 
 if TYPE_CHECKING:  # the decode page is up before pandas and Plotly are
@@ -107,8 +106,8 @@ def chart(
         key += f"-{brush.state}"
         box = {"fillcolor": view().palette.text, "opacity": 0.12, "line": {"width": 1, "color": view().palette.text}}
         figure.update_layout(dragmode="select", selectdirection="h")
-        put(figure, "newselection", {"line": box["line"]})
-        put(figure, "activeselection", {name: box[name] for name in ("fillcolor", "opacity")})
+        figure.layout.newselection = {"line": box["line"]}
+        figure.layout.activeselection = {name: box[name] for name in ("fillcolor", "opacity")}
     state: Any = None
     if select or brush is not None:
         modes: list[Literal["points", "box"]] = ["points"] if select else []
