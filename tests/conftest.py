@@ -83,6 +83,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000, 20, 100)  # a test leaves little, and each search looks through what all share
         gc.enable()
 
 

@@ -47,6 +47,10 @@ ASKED = {
 }
 
 
+@pytest.mark.long(
+    cases=[f"missing_ids-{share}_percent_at_random" for share in (10, 30, 60, 90)]
+    + [f"missing_ids-hole_of_{share}_percent" for share in (1, 5, 30)]
+)
 @pytest.mark.parametrize(("name", "variant"), CASES)
 def test_an_incident_is_found_and_nothing_else(name: str, variant: str, tmp_path: Path) -> None:
     """The tests of the registry tell one variant of each with another seed, the benchmark all with several."""

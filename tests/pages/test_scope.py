@@ -291,6 +291,7 @@ def test_of_many_brokers_one_is_sought_and_they_are_ordered(open_page: Open, tmp
     assert words("brokers.no_broker") in shown(open_page("brokers", run=run.name, lang=lang, q="nobody"))
 
 
+@pytest.mark.long(first=1)
 @pytest.mark.parametrize(
     ("lost", "title", "process"),
     [(30, "counter_of", f"{QUIET}~4001~18B4AAC2"), (0, "counters", f"{BUSY}~4000~18B4AAC2")],
