@@ -19,7 +19,7 @@ from idcore.intake import allowed as places
 from idcore.intake.intake import Dating, Source, asked_of, keep
 from idcore.operations import starting
 from idcore.operations.model import Caller, Ground
-from idcore.policy import audit, settings
+from idcore.policy import audit, private, settings
 from idcore.runs.runs import SCANS, Run, RunError, Runs, is_kept, may_change, may_see, runs_root
 from idcore.server import jobs
 from idcore.server.download_access import DownloadAccess
@@ -273,12 +273,16 @@ def again(name: str) -> None:
 def go_on() -> None:
     """Follows on what an earlier server followed when it ended, with the roles that the owner of each has by name.
 
-    Roles of groups are known with a log-in only: there the owner presses the button of the page.
+    Roles of groups are known with a log-in only: there the owner presses the button of the page. So they do where the
+    folder of scans is shared: who may write in it may name any owner.
     """
+    is_shared = private.is_shared(runs_root())
     for run, facts in Runs(runs_root()).with_facts():
         if is_kept(facts) and (facts.get("plan") or {}).get("follow") is not None:
             try:
-                if run.is_left:
+                if is_shared and facts.get("owner") is not None:
+                    LOG.warning("not followed on: the folder of scans is shared", extra={"run": run.name})
+                elif run.is_left:
                     _go_on(run)
             except (CoreError, OSError) as refused:
                 LOG.warning("not followed on: %s", coded(refused), extra={"run": run.name})

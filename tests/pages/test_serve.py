@@ -23,6 +23,7 @@ from streamlit.runtime.state.common import WidgetMetadata
 
 from idcore.base import catalogue
 from idcore.base.errors import CoreError
+from idcore.policy.access import Visitor
 from idcore.runs.runs import Run, RunError, Runs
 from idcore.server import first_page
 from idcore.server.front_door import STRANGER, Deaf
@@ -410,3 +411,24 @@ def test_one_run_that_is_deleted_does_not_keep_others_from_being_followed_on(
     monkeypatch.setattr(scans, "_go_on", lambda run: went_on.append("on"))
     scans.go_on()
     assert {run.name for run in runs} | {"on"} == set(went_on)
+
+
+def test_in_a_shared_folder_nobody_is_followed_on_for_whom_another_may_have_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    named, nobodys = (
+        Runs(tmp_path, visitor=Visitor("ann@example.com", frozenset({"triage"}))).create("of a person"),
+        Runs(tmp_path).create("of nobody"),
+    )
+    for run in (named, nobodys):
+        run.set_state("running", plan={"follow": {}})
+    went_on: list[str] = []
+    monkeypatch.setattr(scans, "runs_root", lambda: tmp_path)
+    monkeypatch.setattr(Run, "is_left", True)
+    monkeypatch.setattr(scans, "_go_on", lambda run: went_on.append(run.name))
+    scans.go_on()
+    assert sorted(went_on) == sorted([named.name, nobodys.name])
+    went_on.clear()
+    tmp_path.chmod(0o2770)
+    scans.go_on()
+    assert went_on == [nobodys.name]
