@@ -25,7 +25,7 @@ from idcore.scan.facts import scan_task
 from idcore.scan.meter import Hand, new_meter
 from idcore.server.logins import Entrance
 from idcore.sources.inputs import Split
-from idcore.spark import background, fates, folder, job, steps
+from idcore.spark import background, fates, folder, follow, job, steps
 from idcore.spark import session as spark_session
 from idcore.spark.job import FollowOptions, ScanOptions, scan
 from idcore.spark.watch import Cancelled, Progress, Reporter
@@ -395,8 +395,11 @@ def test_who_has_lost_the_role_gets_nothing_of_what_came_since(
 
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("again", [False, True])
-def test_what_another_console_deletes_is_not_followed_any_more_and_stays_deleted(tmp_path: Path, again: bool) -> None:
+def test_what_another_console_deletes_is_not_followed_any_more_and_stays_deleted(
+    tmp_path: Path, again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Spark made its folder anew, and at the end all tables were written once more, into a folder of no list."""
+    monkeypatch.setattr(follow, "POLL_SECONDS", 2.0)  # Spark is faster than the next look
     logs, runs = tmp_path / "logs", Runs(tmp_path / "runs")
     logs.mkdir()
     file, run = made(logs, 100), runs.create("an incident")
