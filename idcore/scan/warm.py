@@ -6,6 +6,7 @@ python -m idcore.scan.warm tables    those that make tables, for another process
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
@@ -88,4 +89,5 @@ def _scan_text(folder: str) -> None:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(100_000, 20, 20)  # numba makes millions of objects that stay: to look for garbage costs a fifth
     warm_tables() if sys.argv[1:] == ["tables"] else warm()
