@@ -39,6 +39,7 @@ _FIGURES = {
     "times": limits.RISE_TIMES,
     "dead": limits.DEAD_LETTERS,
     "lines": line_clocks.MOST_LINES,
+    "share": limits.SAME_KEY_SHARE,
 }
 _NAMES_NOT_COUNTS = ("version", "pid", "port")
 _REFUSED = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 from typing import Any
 
 from idcore.base.layout import ID_DIGITS, OFFSET_DIGITS, UNIQ_V4_LE
@@ -17,10 +18,12 @@ from idcore.ids.clock import is_time
 from idcore.ids.delivery import STATUSES
 from idcore.ids.identify import identify
 from idcore.ids.lists import is_list_of_ids, is_table_of_ids
-from idcore.scan import broker_names, line_clocks, printers, record_clocks
+from idcore.scan import broker_names, line_clocks, message_keys, printers, record_clocks, send_failures
 from idcore.scan.deliveries import DeliveryClaim, DeliveryLook
 from idcore.scan.line_clocks import LineTime
+from idcore.scan.message_keys import KeyedMessage, KeyLook
 from idcore.scan.record_clocks import Stamp
+from idcore.scan.send_failures import FailureLook, SendFailure
 from idcore.sources.inputs import InputFile, shown, split_files, walk
 
 # Inputs up to so many bytes are looked at whole, at some 80 MB a second: where ids have copies, and where only names
@@ -158,6 +161,9 @@ class LineEvidence:
     line_times: dict[tuple[str, str], list[LineTime]] = field(default_factory=dict)  # of each file and host
     is_list: bool = False  # nothing but ids was seen: their order and their gaps show nothing
     broker_names: dict[str, set[str]] = field(default_factory=dict)  # of each address that a line names
+    keys: dict[str, KeyedMessage] = field(default_factory=dict)  # of each msgId, upper case
+    send_failures: list[SendFailure] = field(default_factory=list)
+    is_part: bool = False  # for these two lines were left out
 
     def summary(self, text_bytes: int) -> dict[str, Any]:
         """What the summary of a scan says of its lines: a list of ids; what was not read; the names of brokers."""
@@ -179,6 +185,7 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
     whole, sampled = (MOST_BYTES, SAMPLED_BYTES) if wanted else (MOST_BYTES_FOR_NAMES, SAMPLED_BYTES_FOR_NAMES)
     size = sum(file.size for file in files)
     most, looked = whole if size <= whole else sampled, DeliveryLook(size <= whole)
+    keyed, failures = KeyLook(), FailureLook()
     lists: list[bool] = []
     for piece in texts(files, most, evidence):
         check()
@@ -188,6 +195,9 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
         looked.take(piece.file, piece.line, piece.text)
         _stamps(piece.text, min(most, size), evidence)
         _line_times(piece, min(most, size), evidence)
+        share = len(piece.text) / max(1, min(most, size))
+        keyed.take(piece.file, piece.line, piece.text, ceil(message_keys.MOST_LINES * share))
+        failures.take(piece.file, piece.line, piece.text, ceil(send_failures.MOST_LINES * share))
         broker_names.take(piece.text, evidence.broker_names)
         if len(evidence.last_items) < MOST_BATCHES:
             evidence.last_items.update(match[1].decode().upper() for match in _JOINED_IDS.finditer(piece.text))
@@ -196,6 +206,8 @@ def look(files: Sequence[InputFile], ids: Collection[str], check: Callable[[], N
             _sends(piece.text, wanted, evidence)
     looked.end()
     evidence.deliveries, evidence.delivery_bytes, evidence.is_full = looked.told, looked.bytes, looked.is_full
+    evidence.keys, evidence.send_failures = keyed.messages, failures.failures
+    evidence.is_part = not evidence.whole or keyed.is_full or failures.is_full
     evidence.is_list = bool(lists) and all(lists)
     return evidence
 

@@ -48,10 +48,10 @@ def in_front(piece: Piece, at: int, process: bytes) -> Failure | None:
         return None
     begin = told.rfind("\n", 0, hit.start()) + 1
     line = piece.line + text.count(b"\n", 0, start) + told.count("\n", 0, begin) + 1
-    return Failure(_quoted(told[begin : told.find("\n", hit.end())]), piece.file, line)
+    return Failure(quoted(told[begin : told.find("\n", hit.end())]), piece.file, line)
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A line as a sentence can hold it: so long, and nothing that a terminal obeys."""
     shown = " ".join("".join(char if char.isprintable() else " " for char in text[: 4 * limits.MOST_QUOTED]).split())
     return shown if len(shown) <= limits.MOST_QUOTED else shown[: limits.MOST_QUOTED - 1] + "…"

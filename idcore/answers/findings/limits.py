@@ -169,3 +169,10 @@ RISE_MOST_MINUTES, RISE_LENGTHS = 7 * 24 * 60, 64
 # messages than one in a hundred have so many, what fails is not the messages.
 POISON_RETRIES = 10
 POISON_MESSAGES, POISON_SHARE = 10, 0.01
+
+# ---- message keys
+
+# A key names one message where at most so many keys, or this share of them, have several msgIds. One that stands on
+# more messages than so many is the name of something else.
+SAME_KEYS, SAME_KEY_SHARE = 3, 0.2
+SAME_KEY_IDS = 4

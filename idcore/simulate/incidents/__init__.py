@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from idcore.simulate.incidents import clocks, copies, deliveries, places, processes
+from idcore.simulate.incidents import clocks, copies, deliveries, places, processes, sends
 from idcore.simulate.incidents.incident import HEALTHY, STORIES, Incident
 
-__all__ = ["HEALTHY", "STORIES", "Incident", "clocks", "copies", "deliveries", "places", "processes"]
+__all__ = ["HEALTHY", "STORIES", "Incident", "clocks", "copies", "deliveries", "places", "processes", "sends"]

@@ -125,6 +125,7 @@ def _wrap_sampled(stage: Incident) -> Iterator[str]:
 def _losing(stage: Incident, rounds: int, every: int, most: int) -> Iterator[str]:
     producer = Producer(stage, stage.host(), stage.pid(), counter=stage.random.randrange(20_000))
     stage.expect(producer.name)
+    stage.expect("RemotingTooMuchRequest", "send_failed")
     for number in range(rounds):
         if number and number % every == 0:
             for _ in range(stage.random.randrange(1, most + 1)):
