@@ -31,7 +31,7 @@ OFFSET = "0A09000200002A9F00000000000AAE60"
 
 def uniq(number: int, pid: int = 777) -> str:
     elapsed = to_ms(SENT) - to_ms(SENT.replace(day=1, hour=0)) + number * 400
-    return str(UniqId.of("10.5.5.5", pid, 0x18B4AAC2, elapsed, number))
+    return str(UniqId.of("10.5.5.5", pid, 0x18B4AAC2, elapsed, number & 0xFFFF))
 
 
 def at(seconds: float) -> str:
@@ -127,6 +127,8 @@ def test_keys_whose_messages_have_equal_bodies_are_a_warning(tmp_path: Path) -> 
     [
         [record(n, "O-1", n) for n in range(2)],  # other bodies
         [record(n, f"O-{n}", 7) for n in range(9)],  # other keys
+        [record(n, "test", 7) for n in range(limits.SAME_KEY_IDS + 1)],  # a key that stands on everything
+        [record(n, "O-1", 7) for n in (0, 250_000)],  # another day
         [record(n, "O-1", 7, TAGS=tag) for n, tag in enumerate(("made", "paid"))],  # other events of one order
         [record(n, "O-1", 7, topic=topic) for n, topic in enumerate(("Orders", "Bills"))],
         [record(1, "O-1", 7), record(1, "O-1", 7)],  # one message, printed twice

@@ -173,6 +173,6 @@ POISON_MESSAGES, POISON_SHARE = 10, 0.01
 # ---- message keys
 
 # A key names one message where at most so many keys, or this share of them, have several msgIds. One that stands on
-# more messages than so many is the name of something else.
+# more messages than so many, or on messages that are days apart, is the name of something else.
 SAME_KEYS, SAME_KEY_SHARE = 3, 0.2
-SAME_KEY_IDS = 4
+SAME_KEY_IDS, SAME_KEY_APART_MS = 4, 86_400_000

@@ -76,14 +76,14 @@ def same_key(scan: Scan) -> Iterator[Finding]:
     failed = {text: failure for failure in evidence.send_failures for text in failure.ids}
     for topic, keys in sorted(topics.items()):
         several = [messages for messages in keys.values() if len(messages) > 1]
-        alike = [messages for messages in several if _are_of_one_body(messages)]
+        few = [messages for messages in several if _may_be_one(messages)]
+        alike = [messages for messages in few if _bodies(messages) == 1]
         # Where many keys stand on several messages, a key is no name of one: an order, a customer, a lock.
-        named = [messages for messages in several if _may_be_one(messages)]
+        named = [messages for messages in few if not _bodies(messages)]
         is_name = len(several) <= max(limits.SAME_KEYS, limits.SAME_KEY_SHARE * len(keys))
         for variant, some in ((None, alike), ("bodies_unknown", named if is_name else [])):
-            told = [messages for messages in some if all(_is_msg_id(one.msg_id) for one in messages)]
-            if told:
-                yield _same_key(scan, evidence, topic, variant, (told, len(keys)), failed)
+            if some:
+                yield _same_key(scan, evidence, topic, variant, (some, len(keys)), failed)
 
 
 def _same_key(
@@ -127,21 +127,25 @@ def _same_key(
     return Finding.of("same_key", subject, len(told), figures, "likely" if variant is None else "possible", **when)
 
 
-def _are_of_one_body(messages: Sequence[KeyedMessage]) -> bool:
+def _bodies(messages: Sequence[KeyedMessage]) -> int:
+    """How many different bodies they have; 0 where one is unknown, and no two differ."""
     bodies = {message.body_crc for message in messages}
-    return len(bodies) == 1 and None not in bodies
+    return len(bodies - {None}) if None not in bodies or len(bodies) > 2 else 0
 
 
 def _may_be_one(messages: Sequence[KeyedMessage]) -> bool:
-    """Whether bodies are unknown, and it is no key that stands on everything."""
-    is_known = sum(message.body_crc is not None for message in messages) > 1
-    return not is_known and len(messages) <= limits.SAME_KEY_IDS
+    """Whether they may be one message that was sent again: they are few, of one day, and have msgIds of their own."""
+    ids = [identify(message.msg_id, "msgId", "any").best for message in messages]
+    if len(ids) > limits.SAME_KEY_IDS or any(one is None or one.id.kind == "offset" for one in ids):
+        return False
+    elapsed = [one.id.elapsed for one in ids if one is not None and isinstance(one.id, UniqId)]
+    return max(elapsed, default=0) - min(elapsed, default=0) <= limits.SAME_KEY_APART_MS
 
 
 def _apart(messages: Sequence[KeyedMessage]) -> float | None:
     """Seconds between the first and the last ID of one process, by the IDs themselves."""
-    ids = [identify(message.msg_id, "msgId").best for message in messages]
-    own = [one.id for one in ids if one is not None and isinstance(one.id, UniqId) and one.id.has_time]
+    ids = [one.id for message in messages if (one := identify(message.msg_id, "msgId").best) is not None]
+    own = [one for one in ids if isinstance(one, UniqId) and one.has_time]
     if len(own) < len(messages) or len({one.process for one in own}) > 1:
         return None
     elapsed = [one.signed_elapsed for one in own]
