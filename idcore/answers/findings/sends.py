@@ -117,7 +117,7 @@ def _same_key(
         figures["producers"] = _first(sorted(producers))
         also.append("keys_producers")
     if failures := [failed[message.msg_id] for message in lines if message.msg_id in failed]:
-        figures |= {"failed_line": quoted(failures[0].text), "failed_at": failures[0].place, "failed": len(failures)}
+        figures |= {"failed_at": failures[0].place, "failed": len(failures)}
         also.append("keys_failed")
     figures["also"] = [*also, "part_read"] if evidence.is_part else also
     if variant:
@@ -191,7 +191,6 @@ class SameKeyEvidence(FindingEvidence):
     apart_seconds: float | None = None  # at most, by the IDs of one process
     producers: str | None = None  # with commas between
     failed: int | None = None  # messages of which a line says that their send failed
-    failed_line: str | None = None
     failed_at: str | None = None
     also: Sequence[str] = ()
     places: Sequence[Any] = ()

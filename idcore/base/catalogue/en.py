@@ -2713,12 +2713,12 @@ MESSAGES: dict[str, str | dict[str, str]] = {
         "other": "{count:,} lines of {subject} say that consuming failed (messages: {messages:,}). The worst is {most}: failures: {most_times:,} ({lines}). Messages of which no line says that they were consumed in the end: {unfinished:,}",
     },
     "meaning.same_key": {
-        "one": "{count:,} message key of {subject} has several msgIds, each stored, with equal bodies: {key} ({key_ids}). The application probably sent it again as a new message. Keys seen: {of_keys:,}",
-        "other": "{count:,} message keys of {subject} have several msgIds, each stored, with equal bodies, for example {key} ({key_ids}). The application probably sent them again as new messages. Keys seen: {of_keys:,}",
+        "one": "{count:,} message key of {subject} was stored under several msgIds with equal bodies: {key} ({key_ids}). The application probably sent it again as a new message",
+        "other": "{count:,} message keys of {subject} were stored under several msgIds each, with equal bodies: the application probably sent them again as new messages. The first is {key} ({key_ids})",
     },
     "meaning.same_key.bodies_unknown": {
-        "one": "{count:,} message key of {subject} has several msgIds: {key} ({key_ids}). The lines do not show whether their bodies are equal. Keys seen: {of_keys:,}",
-        "other": "{count:,} message keys of {subject} have several msgIds, for example {key} ({key_ids}). The lines do not show whether their bodies are equal. Keys seen: {of_keys:,}",
+        "one": "{count:,} message key of {subject} has several msgIds: {key} ({key_ids}). The lines do not show whether their bodies are equal",
+        "other": "{count:,} message keys of {subject} have several msgIds each. The lines do not show whether their bodies are equal. The first is {key} ({key_ids})",
     },
     "meaning.send_failed": {
         "one": "{count:,} line reports a failed send ({subject}): “{failed_line}” ({failed_at})",
@@ -2852,7 +2852,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "also.part_read": ". Not all lines of this input were read for it: there may be more",
     "also.keys_apart": ". The msgIds of one key were generated up to {apart_seconds} apart",
     "also.keys_producers": ". Producers: {producers}",
-    "also.keys_failed": ". Of these messages the log reports failed sends ({failed:,}): “{failed_line}” ({failed_at}). A send that timed out may still have been stored",
+    "also.keys_failed": ". The log reports failed sends of these messages: {failed:,}, the first at {failed_at}. A send that timed out may still have been stored",
     "also.received_apart": ". The lines of one message are up to {apart_seconds} apart",
     "also.threads": ". Threads of the first: {threads}",
     "also.producer": ". The ID contains its producer: {producer}",
