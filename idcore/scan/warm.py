@@ -1,7 +1,7 @@
 """Compiles or loads every kernel by scanning a few generated ids, so that the first real scan does not wait for it.
 
 python -m idcore.scan.warm           all of them
-python -m idcore.scan.warm tables    those that make tables, for another process that begins with those that read text
+python -m idcore.scan.warm tables    those of stores and tables, for another process that begins with those of lines
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import gc
 import os
 import sys
 import tempfile
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -56,36 +57,53 @@ def warm(there: str | None = None) -> None:
     """
     with tempfile.TemporaryDirectory(dir=there) as folder:
         _scan_text(folder)
-        months = np.array([[0, LONGEST_MONTH_MS - 1]], np.int64)
-        with open(os.path.join(folder, "0" * 20), "wb") as file:
-            file.write(RECORD + b"\1" + RECORD + bytes(len(RECORD)))
-        scan_local([folder], months, split_size=100, store=True)
-        nothing = fates.table_of(fates.hashes_of(pa.array([], pa.string()))[:, 0])
-        queues = fates.Queues([(b"hi", 5)], [np.zeros(1, np.int64)], [np.ones((2, 2), np.bool_)], nothing)
-        lacking = undelivered.UnconsumedIntervals(
-            [("hi", 5)], [["g"]], [np.zeros((1, 2, 2), np.uint8)], ["behind"], ["behind"]
-        )
-        traces = fates.Tracing(fates.TraceTopics(["none"], 0, 0, Unread))
-        for work in (traces, fates.Counting(queues, lacking, 1)):
-            list(work(split_files(list_store(folder), 1 << 30)))
-        undelivered.keys_of(undelivered.Rows(np.zeros(1, kernel.ONE), np.zeros(1, np.uint8)))
+        _write_store(folder)
+        scan_local([folder], _months(), split_size=100, store=True)
+        _judge_store(folder)
     find.grow(np.zeros((4, 8), np.uint64), np.zeros((16, 8), np.uint64))
     one, rows = np.zeros(1, np.int64), np.zeros((1, 3), np.int64)
     line_numbers.number_lines(np.zeros(65, np.uint8), 0, (0, 1), one, np.zeros(2, np.int64), rows)
 
 
 def warm_tables() -> None:
-    """What `warm` comes to last. For a process of its own: no line says anything in it any more."""
+    """What `warm` comes to last. For a process of its own: no line says anything in it any more.
+
+    What finds IDs is compiled by the other process meanwhile: both need it.
+    """
     pairs.pair_lines = lambda *_: None
     with tempfile.TemporaryDirectory() as folder:
+        _write_store(folder)
+        _judge_store(folder)
+    with tempfile.TemporaryDirectory() as folder:
         _scan_text(folder)
+
+
+def _months() -> np.ndarray[Any, Any]:
+    return np.array([[0, LONGEST_MONTH_MS - 1]], np.int64)
+
+
+def _write_store(folder: str) -> None:
+    with open(os.path.join(folder, "0" * 20), "wb") as file:
+        file.write(RECORD + b"\1" + RECORD + bytes(len(RECORD)))
+
+
+def _judge_store(folder: str) -> None:
+    nothing = fates.table_of(fates.hashes_of(pa.array([], pa.string()))[:, 0])
+    queues = fates.Queues([(b"hi", 5)], [np.zeros(1, np.int64)], [np.ones((2, 2), np.bool_)], nothing)
+    lacking = undelivered.UnconsumedIntervals(
+        [("hi", 5)], [["g"]], [np.zeros((1, 2, 2), np.uint8)], ["behind"], ["behind"]
+    )
+    traces = fates.Tracing(fates.TraceTopics(["none"], 0, 0, Unread))
+    for work in (traces, fates.Counting(queues, lacking, 1)):
+        list(work(split_files(list_store(folder), 1 << 30)))
+    undelivered.keys_of(undelivered.Rows(np.zeros(1, kernel.ONE), np.zeros(1, np.uint8)))
 
 
 def _scan_text(folder: str) -> None:
     path = os.path.join(folder, "ids.log")
     with open(path, "wb") as file:
         file.write(TEXT.rstrip(b"\n"))
-    scan_local([path], np.array([[0, LONGEST_MONTH_MS - 1]], np.int64), split_size=100)
+    scan_local([path], _months(), split_size=100)
 
 
 if __name__ == "__main__":
