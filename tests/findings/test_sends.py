@@ -129,6 +129,7 @@ def test_keys_whose_messages_have_equal_bodies_are_a_warning(tmp_path: Path) -> 
         [record(n, f"O-{n}", 7) for n in range(9)],  # other keys
         [record(n, "test", 7) for n in range(limits.SAME_KEY_IDS + 1)],  # a key that stands on everything
         [record(n, "O-1", 7) for n in (0, 250_000)],  # another day
+        [record(n, f"device-{n // 2}", 7) for n in range(8)],  # a body that all have
         [record(n, "O-1", 7, TAGS=tag) for n, tag in enumerate(("made", "paid"))],  # other events of one order
         [record(n, "O-1", 7, topic=topic) for n, topic in enumerate(("Orders", "Bills"))],
         [record(1, "O-1", 7), record(1, "O-1", 7)],  # one message, printed twice

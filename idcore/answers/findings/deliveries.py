@@ -14,11 +14,10 @@ from idcore.answers.findings import limits
 from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.model import Finding
 from idcore.answers.findings.registry import WARNING, Rule, Scan, register
-from idcore.answers.findings.times import line_zone
-from idcore.ids.clock import from_ms
+from idcore.answers.findings.times import logged
 from idcore.ids.delivery import SEND_OK, Delivery
 from idcore.ids.delivery_sentences import apart, by_message, is_of_records, twice
-from idcore.scan.deliveries import DeliveryClaim, instant
+from idcore.scan.deliveries import DeliveryClaim
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +59,7 @@ def _by_subject(
 
 
 def _when(scan: Scan, deliveries: Iterable[Delivery]) -> dict[str, Any]:
-    zone = scan.once(line_zone)
-    times = [at for one in deliveries if (at := instant(one, zone)) is not None]
-    return {"since": from_ms(min(times)), "until": from_ms(max(times))} if times else {}
+    return logged(scan, (one.time for one in deliveries))
 
 
 def _ids(messages: Sequence[Sequence[Delivery]]) -> list[str]:

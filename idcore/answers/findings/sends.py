@@ -5,10 +5,10 @@ An application that sends again after a failure makes a new msgId: nothing but t
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from idcore.answers.findings import limits
@@ -16,19 +16,12 @@ from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.failed_sends import quoted
 from idcore.answers.findings.model import Finding
 from idcore.answers.findings.registry import WARNING, Rule, Scan, register
-from idcore.answers.findings.times import line_zone
-from idcore.ids.clock import from_ms, to_ms, wall_ms
+from idcore.answers.findings.times import logged
 from idcore.ids.identify import identify
 from idcore.ids.model import UniqId
 from idcore.scan.lines import LineEvidence
 from idcore.scan.message_keys import KeyedMessage
 from idcore.scan.send_failures import SendFailure
-
-
-def _when(scan: Scan, times: Iterable[datetime | None]) -> dict[str, Any]:
-    zone = scan.once(line_zone)
-    known = [to_ms(at) if at.tzinfo is not None else wall_ms(at, zone) for at in times if at is not None]
-    return {"since": from_ms(min(known)), "until": from_ms(max(known))} if known else {}
 
 
 def _first(texts: Iterable[str]) -> str:
@@ -42,14 +35,14 @@ def send_failed(scan: Scan) -> Iterator[Finding]:
     for failure in evidence.send_failures:
         by_reason[failure.reason or failure.file].append(failure)
     for reason, failures in sorted(by_reason.items()):
-        when = _when(scan, (one.time for one in failures))
+        when = logged(scan, (one.time for one in failures))
+        ids = dict.fromkeys(one for failure in failures for one in failure.ids if _is_msg_id(one))
         figures: dict[str, Any] = {
-            "ids": list(dict.fromkeys(one for failure in failures for one in failure.ids if _is_msg_id(one))),
+            "ids": list(ids)[: limits.MOST_IDS],
             "failed_line": quoted(failures[0].text),
             "failed_at": failures[0].place,
             "lines": _first(one.place for one in failures),
         }
-        figures["ids"] = figures["ids"][: limits.MOST_IDS]
         also = []
         for name, values in (
             ("topics", (one.topic for one in failures)),
@@ -77,9 +70,11 @@ def same_key(scan: Scan) -> Iterator[Finding]:
     for topic, keys in sorted(topics.items()):
         several = [messages for messages in keys.values() if len(messages) > 1]
         few = [messages for messages in several if _may_be_one(messages)]
-        alike = [messages for messages in few if _bodies(messages) == 1]
+        # A body that stands under other keys, too, shows no more than none: it may be empty, or say only "refresh".
+        usual = {body for body, times in Counter(chain(*map(_bodies, keys.values()))).items() if times > 1} | {None}
+        alike = [messages for messages in few if len(bodies := _bodies(messages)) == 1 and not bodies & usual]
         # Where many keys stand on several messages, a key is no name of one: an order, a customer, a lock.
-        named = [messages for messages in few if not _bodies(messages)]
+        named = [messages for messages in few if None in (bodies := _bodies(messages)) and len(bodies) <= 2]
         is_name = len(several) <= max(limits.SAME_KEYS, limits.SAME_KEY_SHARE * len(keys))
         for variant, some in ((None, alike), ("bodies_unknown", named if is_name else [])):
             if some:
@@ -123,14 +118,12 @@ def _same_key(
     if variant:
         figures["variant"] = variant
     subject = topic or told[0][0].file
-    when = _when(scan, (message.time for message in lines))
+    when = logged(scan, (message.time for message in lines))
     return Finding.of("same_key", subject, len(told), figures, "likely" if variant is None else "possible", **when)
 
 
-def _bodies(messages: Sequence[KeyedMessage]) -> int:
-    """How many different bodies they have; 0 where one is unknown, and no two differ."""
-    bodies = {message.body_crc for message in messages}
-    return len(bodies - {None}) if None not in bodies or len(bodies) > 2 else 0
+def _bodies(messages: Sequence[KeyedMessage]) -> set[int | None]:
+    return {message.body_crc for message in messages}
 
 
 def _may_be_one(messages: Sequence[KeyedMessage]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from functools import cache
@@ -181,6 +181,13 @@ def line_zone(scan: Scan) -> tzinfo:
     """In which zone a time of a line is read that names none: the one that was given, else the one that lines prove."""
     usual = None if scan.zone_source == "given" else scan.once(usual_zone)
     return scan.zone if usual is None else clocks.parse_zone(usual.offset)
+
+
+def logged(scan: Scan, times: Iterable[datetime | None]) -> dict[str, datetime]:
+    """`since` and `until` of a finding by the times of its lines; nothing where no line has one."""
+    zone = scan.once(line_zone)
+    known = [clocks.to_ms(at) if at.tzinfo is not None else clocks.wall_ms(at, zone) for at in times if at is not None]
+    return {"since": clocks.from_ms(min(known)), "until": clocks.from_ms(max(known))} if known else {}
 
 
 def zones(processes: Processes, scan: Scan) -> Iterator[Finding]:
