@@ -78,6 +78,7 @@ def test_keys_leave_the_environment_and_a_cluster_still_has_them(monkeypatch: py
     assert not any(f"canary-{number}" in told.stdout for number in range(1, 6)) and "of the input" in told.stdout
     child = private.child_environment()
     assert "canary" not in str(child) and child["IDCORE_MEMBERS"] == "5" and "AWS_SECRET_ACCESS_KEY" in child
+    assert child["PYTHONSAFEPATH"] == "1"
     assert {name: private.environment()[name] for name in KEYS} == KEYS
 
 

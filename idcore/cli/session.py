@@ -20,6 +20,7 @@ from idcore.cli import resident
 from idcore.cli.complaint import complain
 from idcore.cli.parser import build_parser
 from idcore.policy.private import child_environment
+from idcore.spark.start.jvm import python_path
 
 Main = Callable[[Sequence[str]], int]  # the door that every command comes through
 UP, NOT_UP = 0, 1
@@ -42,7 +43,7 @@ def run_start(options: argparse.Namespace) -> int:
             stdout=said,
             stderr=said,
             start_new_session=True,
-            env=child_environment(),
+            env=child_environment() | {"PYTHONPATH": python_path()},
         )
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline and child.poll() is None:

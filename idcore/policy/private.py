@@ -18,6 +18,7 @@ _SECRET = ("SECRET", "PASSWORD", "PASSWD", "TOKEN", "ACCESS_KEY", "PRIVATE_KEY",
 _OF_INPUT = ("AWS_", "AZURE_", "GOOGLE_", "HADOOP_", "SPARK_", "PYSPARK_", "PYTHON_")
 _OF_SERVER = "STREAMLIT_"  # it reads its settings again; a child needs none of them
 _PATHS = "IDCORE_ALLOWED_PATHS"  # a URI may have a password
+SAFE_PATH = {"PYTHONSAFEPATH": "1"}
 _taken: dict[str, str] = {}
 
 
@@ -43,12 +44,17 @@ def variable(name: str) -> str | None:
 
 
 def child_environment() -> dict[str, str]:
-    """What Java, workers and other children of this process inherit."""
-    return {
+    """What Java, workers and other children of this process inherit.
+
+    With `python -m` they import nothing from the folder that a command is given in: whoever writes there, such as the
+    author of a log archive, would run code in them.
+    """
+    kept = {
         name: value
         for name, value in os.environ.items()
         if not _is_secret(name) and not name.startswith(_OF_SERVER) and name != _PATHS
     }
+    return kept | SAFE_PATH
 
 
 def _is_secret(name: str) -> bool:

@@ -20,6 +20,7 @@ import pyarrow as pa
 from idcore.base import temporary
 from idcore.base.errors import CoreError
 from idcore.policy import settings
+from idcore.policy.private import SAFE_PATH
 from idcore.spark.start import jvm
 from idcore.spark.start.archive import java_options
 from idcore.spark.start.jvm import PACKAGE, QUICK_JAVA, java, no_java
@@ -121,7 +122,7 @@ def _sockets_in(folder: str) -> dict[str, str]:
 def _start(master: str | None, remote: str | None) -> Spark:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ["PYTHONPATH"] = jvm.python_path()
+    os.environ |= {"PYTHONPATH": jvm.python_path()} | SAFE_PATH  # of what Spark's own scripts start
     if remote:
         from pyspark.sql import SparkSession
 

@@ -53,3 +53,21 @@ def test_java_and_workers_have_no_key_in_their_environment(tmp_path: Path, java:
     assert not [command for command, environment, _ in found.values() if "canary" in environment]
     assert {mask for *_, mask in found.values()} == {"0077"}
     assert {path.stat().st_mode & 0o077 for path in [root, *root.rglob("*")]} == {0}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("begins", [["scan", "a.log", "--out", "out"], ["session", "start"]])
+def test_no_module_of_the_folder_that_a_command_is_given_in_is_run(
+    begins: list[str], tmp_path: Path, java: None
+) -> None:
+    (tmp_path / "a.log").write_text(LOG)
+    for name in ("idcore", "numpy", "json"):  # as an archive of logs may bring them
+        (tmp_path / f"{name}.py").write_text(
+            f"open({str(tmp_path / 'run')!r}, 'a').write(__name__)\nraise ImportError\n"
+        )
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_RUNTIME_DIR": str(tmp_path)}
+    command = [sys.executable, "-P", "-m", "idcore"]  # as the command of the package, whose path has no such folder
+    done = subprocess.run([*command, *begins], cwd=tmp_path, env=variables, capture_output=True, text=True)
+    subprocess.run([*command, "session", "stop"], cwd=tmp_path, env=variables, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "run").exists()
