@@ -74,7 +74,7 @@ def made(root: Path) -> list[Run]:
         "zone_source": "given",
         "store": None,
     }
-    plan |= {"at": NOW.isoformat(), "split_size": 1, "case": "strict", "master": None, "subscriptions": ""}
+    plan |= {"at": NOW.isoformat(), "split_size": 1, "case": "strict", "subscriptions": ""}
     facts: dict[str, Any] = {"plan": plan, "kept": True, "pinned": False, "kind": "text", "started": "x"}
     scan = runs.create("a.log", "console", options, **facts)
     of = {"sides": [["a.log"], ["b.log"]], "of": [None, None], "copied": [1, 1], "digest": "x"}

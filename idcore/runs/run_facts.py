@@ -108,7 +108,7 @@ _OPTIONS = _table(
 )
 _PLAN = _table(
     {
-        **dict.fromkeys(("zone", "zone_source", "case", "subscriptions", "master", "remote"), _text),
+        **dict.fromkeys(("zone", "zone_source", "case", "subscriptions"), _text),
         "store": _path,
         "at": _moment,
         "split_size": _or_none(_count),

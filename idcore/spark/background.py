@@ -68,8 +68,6 @@ class Job(BackgroundRun[Progress]):
             "at": options.at and options.at.isoformat(),
             "split_size": options.split_size,
             "case": options.case,
-            "master": options.master,
-            "remote": options.remote,
             "store": options.store,
             "subscriptions": subscriptions_text(options.subscriptions),
         }
@@ -284,7 +282,7 @@ def again(
 
 
 def _options(plan: dict[str, Any]) -> ScanOptions:
-    asked = {name: plan[name] for name in ("zone_source", "split_size", "case", "master", "remote")}
+    asked = {name: plan[name] for name in ("zone_source", "split_size", "case")}
     zone, at = plan["zone"], plan["at"]
     asked["store"] = plan.get("store")  # plans of older scans do not name one, nor tags
     asked["subscriptions"] = subscriptions_in(plan.get("subscriptions") or "")

@@ -80,7 +80,7 @@ def failed(runs: Path) -> Iterator[str]:
     folder.mkdir()
     held = json.loads((runs / RUN / "run.json").read_text())
     plan: dict[str, Any] = {"paths": [os.environ["IDCORE_ALLOWED_PATHS"]], "names": None, "zone": None, "at": None}
-    plan |= {"zone_source": "assumed", "split_size": 1 << 30, "case": "strict", "master": None, "remote": None}
+    plan |= {"zone_source": "assumed", "split_size": 1 << 30, "case": "strict"}
     held |= {"plan": plan, "state": "failed", "title": "ann's own title", "owner": ANN, "shared": EVERYBODY}
     (folder / "run.json").write_text(json.dumps(held))
     yield FOLDER_RUN

@@ -20,7 +20,8 @@ from idcore.policy.audit import Actor
 from idcore.runs.runs import Run, Runs
 from idcore.scan.occurrences.index import Filter, Index
 from idcore.server import jobs
-from idcore.spark import background, locate, scan_queue
+from idcore.spark import background, locate, scan_queue, session
+from idcore.spark.health import SparkError
 from idcore.spark.job import ScanOptions
 from tests.scan import logs
 
@@ -166,7 +167,7 @@ def test_what_is_too_large_is_refused_by_name(tmp_path: Path, monkeypatch: pytes
     path = tmp_path / "a.log"
     path.write_bytes(b"x" * 11)
     run = Runs(tmp_path / "runs").create("x")
-    plan = dict.fromkeys(("names", "zone", "zone_source", "at", "split_size", "master", "remote", "store"))
+    plan = dict.fromkeys(("names", "zone", "zone_source", "at", "split_size", "store"))
     run.set_state("done", plan={**plan, "paths": [str(path)], "case": "strict"})
     with pytest.raises(CoreError) as caught:
         locate.locate(run)
@@ -174,6 +175,26 @@ def test_what_is_too_large_is_refused_by_name(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(CoreError) as none:
         locate.locate(Runs(tmp_path / "runs").create("y"))
     assert none.value.code == "scan_no_plan"
+
+
+def test_the_plan_of_a_scan_names_no_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.log").write_text(logs.uniq(0x0A000001, 2, logs.JAVA, logs.NOON, 1))
+    run, asked = Runs(tmp_path / "runs").create("x"), list[tuple[str | None, str | None]]()
+
+    def get(master: str | None, remote: str | None) -> None:
+        asked.append((master, remote))
+        raise SparkError("spark_ended")
+
+    monkeypatch.setattr(session, "_holder", SimpleNamespace(get=get, wanted=True))
+    plan = {"paths": [str(tmp_path / "a.log")], "case": "strict", "split_size": 1 << 20, "zone_source": "assumed"}
+    plan |= dict.fromkeys(("names", "zone", "at", "store"))
+    named = {"master": "spark://127.0.0.1:9", "remote": "sc://127.0.0.1:9"}  # by who may write in a shared folder
+    run.set_state("failed", plan=plan | named)
+    assert background.again(run).wait(60).state == "failed"
+    monkeypatch.setattr(locate, "tables_for", lambda _: {})
+    with pytest.raises(SparkError):
+        locate.locate(run)
+    assert asked == [("", ""), ("", "")]
 
 
 def test_a_search_that_failed_is_not_begun_again_by_itself(tmp_path: Path) -> None:
