@@ -51,6 +51,23 @@ def opener(roots: Roots) -> Callable[[str, int], int]:
     return opened
 
 
+def own_file(path: str, flags: int) -> int:
+    """For `open`, to write: a file of a folder where others may write too, such as that of a shared scan.
+
+    Through a link of theirs, also in the place of its folder, it would write over a file that they cannot reach.
+    """
+    folder, name = os.path.split(path)
+    parent = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        number = os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC | _CAREFUL, 0o666, dir_fd=parent)
+    finally:
+        os.close(parent)
+    if S_ISREG(os.fstat(number).st_mode):
+        return number
+    os.close(number)
+    raise OSError(errno.ENXIO, os.strerror(errno.ENXIO), path)
+
+
 @contextmanager
 def entries(folder: str | os.PathLike[str], roots: Roots) -> Iterator[Iterator[os.DirEntry[str]]]:
     """What is in a folder. Of the entries only the names count: the path of one begins at the folder."""

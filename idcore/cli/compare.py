@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from datetime import UTC
 
 from idcore.base.catalogue import words
+from idcore.base.open_folders import own_file
 from idcore.cli.complaint import complain, complain_of_missing
 from idcore.cli.parser import Usage, read_clock
 from idcore.operations.texts import COMPARED, comparison_items
@@ -39,7 +40,9 @@ def run(options: argparse.Namespace) -> int:
                 raise Usage(f"{options.out} exists; choose a new folder")
             options.out.mkdir(parents=True)
             files = {
-                side: stack.enter_context((options.out / f"only_{side}.txt").open("w", encoding="ascii"))
+                side: stack.enter_context(
+                    open(options.out / f"only_{side}.txt", "w", encoding="ascii", opener=own_file)
+                )
                 for side in SIDES
             }
 

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from idcore.base import encodings
 from idcore.base.encodings import BYTE_ORDER_MARKS
 from idcore.base.errors import CoreError, coded, refuse
-from idcore.base.open_folders import opener
+from idcore.base.open_folders import opener, own_file
 from idcore.ids.clock import Clock, ZoneSource
 from idcore.ids.dating import Dates, dates_of
 from idcore.ids.delivery import DeliveryText
@@ -471,7 +471,7 @@ def keep(run: Run, sources: Sequence[Source]) -> dict[str, str]:
     named = {}
     for place, source in enumerate(sources):
         path = run.input_folder / f"{place:03d}-{safe_name(source.name)}"
-        with path.open("wb") as file:
+        with open(path, "wb", opener=own_file) as file:
             for piece in source.pieces():
                 file.write(piece)
         named[str(path)] = source.name

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from idcore.base.errors import CoreError
+from idcore.base.open_folders import own_file
 from idcore.base.plain_json import read
 from idcore.policy import settings
 from idcore.policy.access import WITHOUT_LOGIN, Visitor
@@ -86,7 +87,7 @@ def _write_in_place(path: Path, text: str) -> bool:
     Who reads it in that instant may see half of it, as of a run that is being deleted.
     """
     raw = text.encode()
-    with path.open("r+b", buffering=0) as file:
+    with open(path, "r+b", buffering=0, opener=own_file) as file:
         if os.fstat(file.fileno()).st_blocks * 512 < len(raw):
             return False
         file.write(raw)
@@ -102,7 +103,8 @@ def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> None:
     try:
         for name, table in tables.items():
             aside[name].mkdir()
-            pq.write_table(table, aside[name] / "part-00000.parquet", compression="zstd")
+            with open(aside[name] / "part-00000.parquet", "wb", opener=own_file) as file:
+                pq.write_table(table, file, compression="zstd")
     except OSError:
         for place in aside.values():
             shutil.rmtree(place, ignore_errors=True)

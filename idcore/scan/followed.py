@@ -18,7 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from idcore.base.errors import CoreError, refuse
-from idcore.base.open_folders import Roots
+from idcore.base.open_folders import Roots, own_file
 from idcore.scan.crossing import Fact, What, from_batches, reports_of, to_batch
 from idcore.scan.folding import fold
 from idcore.scan.months import Months
@@ -186,7 +186,8 @@ class State:
             "pieces": [[one.name or name, one.ids, one.begins] for one in self._pieces],
         }
         aside = self.folder / f".{STATE}"
-        aside.write_text(json.dumps(state), encoding="utf-8")
+        with open(aside, "w", encoding="utf-8", opener=own_file) as file:
+            json.dump(state, file)
         _rename(aside, self.folder / STATE)
         held = {STATE, *(one.name or name for one in self._pieces)}
         for path in self.folder.glob("*.arrow"):
@@ -255,7 +256,7 @@ def _write_facts(path: Path, facts: list[Fact]) -> None:
 
 def _write(path: Path, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
     aside = path.with_name(f".{path.name}")
-    with pa.OSFile(str(aside), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+    with open(aside, "wb", opener=own_file) as sink, pa.ipc.new_file(sink, schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
     _rename(aside, path)

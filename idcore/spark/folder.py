@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from idcore.base.errors import CoreError, coded
+from idcore.base.open_folders import own_file
 from idcore.policy.private import is_shared, share
 from idcore.scan.schemas import GROUP_ROWS, OF_STORES
 from idcore.scan.tables import Tables
@@ -85,7 +86,8 @@ class TableFolder:
         The summary is written first, aside: on a full disk the earlier result stays.
         """
         aside = self.aside / "summary.json"
-        aside.write_text(json.dumps(summary, indent=1), encoding="utf-8")
+        with open(aside, "w", encoding="utf-8", opener=own_file) as file:
+            json.dump(summary, file, indent=1)
         (self.path / "summary.json").unlink(missing_ok=True)
         moved = []
         for name in OF_STORES:  # an earlier scan may have been of a store
@@ -143,14 +145,16 @@ class LiveFolder:
     def finish(self, summary: dict[str, Any]) -> None:
         """Says what the tables come to: readers look for this file to see that there is news."""
         aside = self.aside / "summary.json"
-        aside.write_text(json.dumps(summary, indent=1), encoding="utf-8")
+        with open(aside, "w", encoding="utf-8", opener=own_file) as file:
+            json.dump(summary, file, indent=1)
         aside.replace(self.path / "summary.json")
 
 
 def write_table(table: pa.Table, path: Path, *, quickly: bool = False) -> None:
     """A table as a file. Columns with a dictionary are read back as plain text."""
     how = _quickly(table.schema) if quickly else {"compression": "zstd"}
-    pq.write_table(table, path, row_group_size=GROUP_ROWS, store_schema=False, **how)
+    with open(path, "wb", opener=own_file) as file:
+        pq.write_table(table, file, row_group_size=GROUP_ROWS, store_schema=False, **how)
 
 
 def _quickly(schema: pa.Schema) -> dict[str, Any]:

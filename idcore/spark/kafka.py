@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from idcore.base.errors import CoreError, coded, refuse
+from idcore.base.open_folders import own_file
 from idcore.policy import settings
 from idcore.runs.background_run import Ask, permitted
 from idcore.runs.runs import TOPICS_BYTES, write_text
@@ -238,7 +239,7 @@ class Records:
             written.missed += records[0][0]
         written.next = records[-1][0] + 1
         data = b"".join(value.rstrip(b"\r\n") + b"\n" for _, value in records if value)
-        with (self.folder / f"{name}.{written.file:05}.log").open("a+b") as file:
+        with open(self.folder / f"{name}.{written.file:05}.log", "a+b", opener=own_file) as file:
             file.seek(written.bytes)
             half = file.read()  # of this batch, from a driver that was killed
             if data.startswith(half):

@@ -40,7 +40,8 @@ class FolderLock:
 
     def _take(self) -> bool:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        # Who else may write in a shared folder could put a link to another file there.
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
         try:
             _lock(descriptor, self.path.parent)
             if self._is_still_there(descriptor):

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pytest
@@ -140,12 +140,12 @@ class Disk:
     def __init__(self, write: Callable[..., None], last: int) -> None:
         self.write, self.left = write, last
 
-    def __call__(self, table: pa.Table, path: Path, **options: Any) -> None:
+    def __call__(self, table: pa.Table, file: BinaryIO, **options: Any) -> None:
         self.left -= 1
         if self.left < 0:
-            Path(path).write_bytes(b"PAR1 and no more")
+            file.write(b"PAR1 and no more")
             raise OSError(errno.ENOSPC, "No space left on device")
-        self.write(table, path, **options)
+        self.write(table, file, **options)
 
 
 @pytest.mark.parametrize("last", [0, 1])
@@ -167,12 +167,12 @@ def test_the_earlier_result_stays_where_there_is_no_room_for_the_summary_of_the_
         first.finish({"of": "a"})
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
-    def full(self: Path, *_: object, **__: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with TableFolder(tmp_path) as second, monkeypatch.context() as broken:
         second.write({"hosts": pa.table({"host": ["b"]})}, lambda: None)
-        broken.setattr(Path, "write_text", full)
+        broken.setattr(folder.json, "dump", full)
         with pytest.raises(OSError, match="No space"):
             second.finish({"of": "b"})
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

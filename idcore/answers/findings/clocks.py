@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from idcore.base.open_folders import own_file
 from idcore.ids.origins import PROCESS_KEY
 from idcore.scan.schemas import CLOCK_MARKS
 
@@ -38,7 +39,10 @@ def mark_files(paths: Sequence[Path], clocks: Sequence[pa.Table], check: Callabl
             ):
                 continue
             aside = path.with_suffix(".marked")
-            with pq.ParquetWriter(aside, file.schema_arrow, compression="zstd", store_schema=False) as writer:
+            with (
+                open(aside, "wb", opener=own_file) as marked,
+                pq.ParquetWriter(marked, file.schema_arrow, compression="zstd", store_schema=False) as writer,
+            ):
                 for group in range(file.num_row_groups):
                     check()
                     writer.write_table(_marked(file.read_row_group(group), marks))

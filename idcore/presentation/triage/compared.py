@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from idcore.base import temporary
 from idcore.base.errors import CoreError, coded, from_coded
+from idcore.base.open_folders import own_file
 from idcore.ids.clock import NO_TIME, from_ms, to_ms
 from idcore.ids.origins import BrokerAddress, Fingerprint, Origin
 from idcore.intake.intake import Dating, Source, keep, kept, safe_name
@@ -313,7 +314,7 @@ def _paths(here: ComparisonQuery, folder: Path, names: dict[str, str]) -> list[l
 def _path(source: Source, folder: Path, names: dict[str, str]) -> str:
     path = source.data if isinstance(source.data, Path) else folder / f"{len(names):03d}-{safe_name(source.name)}"
     if path is not source.data:
-        with path.open("wb") as file:
+        with open(path, "wb", opener=own_file) as file:
             for piece in source.pieces():
                 file.write(piece)
     names[str(path)] = source.name

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from idcore.base.open_folders import own_file
 from idcore.base.safe_text import encodable
 from idcore.ids.clock import NO_TIME
 from idcore.kernels import codes
@@ -86,7 +87,7 @@ class _Kept:
 
     def _write(self, size: int) -> None:
         packed = codec().compress(bytes(self.held[:size]), asbytes=True)
-        with self.path.open("ab") as file:
+        with open(self.path, "ab", opener=own_file) as file:
             file.write(packed)
         self.blocks.append((self.text, self.start, size, self.at, len(packed)))
         self.at += len(packed)
@@ -180,7 +181,8 @@ class PartWriter:
 
     def _put(self, name: str, what: str, table: pa.Table) -> None:
         path = self.folder / f"{name}.{what}.parquet"
-        pq.write_table(table, path, compression="zstd", compression_level=1, row_group_size=GROUP_ROWS)
+        with open(path, "wb", opener=own_file) as file:
+            pq.write_table(table, file, compression="zstd", compression_level=1, row_group_size=GROUP_ROWS)
 
 
 def _text(where: Split, names: dict[int, str], start: int, in_place: bool) -> list[object]:
