@@ -196,7 +196,7 @@ class LogIns:
     def begin(self, cookies: Mapping[str, str], now: float) -> str:
         """Keeps the cookies that Streamlit made for a log-in; the random name to give to the browser."""
         name = secrets.token_urlsafe(32)
-        text = json.dumps({"begun": now, "cookies": dict(cookies)})
+        text = json.dumps({"name": _digest(name), "begun": now, "cookies": dict(cookies)})
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             # In place, and not renamed into it: nobody knows the name before this returns.
@@ -223,6 +223,8 @@ class LogIns:
             text = self._unwritten.get(_digest(name))
             held = loads(text.encode() if text else private.read_own(self._file(name), MOST_BYTES)[0]) or {}
             begun, cookies = float(held["begun"]), {str(key): str(value) for key, value in held["cookies"].items()}
+            if held["name"] != _digest(name):  # who may write in a shared folder gave another's file this name
+                return {}
         except (OSError, ValueError, TypeError, KeyError, AttributeError):  # deleted meanwhile, or damaged
             return {}
         return cookies if 0 <= now - begun + CLOCK_STEP < self.seconds + CLOCK_STEP else {}

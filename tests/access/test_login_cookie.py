@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import random
@@ -341,6 +342,14 @@ def test_what_another_user_of_the_machine_made_is_no_log_in(desk: LogIns, kind: 
         file.rename(tmp_path / "elsewhere")
         os.mkfifo(file, 0o600) if kind == "a pipe" else file.symlink_to(tmp_path / "elsewhere")
     assert desk.cookies(name, time.time()) == {}
+
+
+def test_a_file_that_got_the_name_of_another_is_no_log_in(desk: LogIns) -> None:
+    """Who may write in a shared folder can rename what the console made, and make the folder before the console."""
+    name, own = logs_in(email="root@example.com"), "a name that eve knows"
+    digest = hashlib.sha256(own.encode()).hexdigest()
+    (desk.folder / hashlib.sha256(name.encode()).hexdigest()).rename(desk.folder / digest)
+    assert asks({NAME: own}).claims == {} == asks({NAME: name}).claims
 
 
 def test_a_console_behind_https_has_a_cookie_that_no_other_host_can_set() -> None:
