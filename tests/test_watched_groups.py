@@ -93,6 +93,17 @@ def test_a_cluster_that_is_not_there_is_said(cluster: Progressing) -> None:
     assert rendered(watch) == {'idcore_group_up{cluster="two",group="billing",topic="Orders"}': 0.0}
 
 
+def test_a_mistake_of_ours_ends_no_watch(cluster: Progressing, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ValueError("an answer that nobody thought of")
+
+    watch = Watch((BILLING,), lambda _: None)
+    watch.look(BILLING)
+    monkeypatch.setattr("idcore.answers.lookup.groups.progress_of", fails)
+    watch.look(BILLING)
+    assert rendered(watch) == {'idcore_group_up{cluster="one",group="billing",topic="Orders"}': 0.0}
+
+
 def test_the_setting_names_groups_or_says_what_it_wants(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IDCORE_WATCHED_GROUPS", " one/Orders/billing, one/Orders/mail ,one/Orders/billing")
     assert watched_groups.named() == (BILLING, Group("one", "Orders", "mail"))

@@ -135,6 +135,9 @@ def _asked(group: Group, before: State | None) -> State:
     except (CoreError, OSError) as problem:
         LOG.warning("the group %s of %s cannot be watched: %s", group.group, group.topic, problem)
         return State(problems=frozenset({"unreachable"}))
+    except Exception:  # a thread that ends would watch no group any more, and the last metrics would stay
+        LOG.exception("the group %s of %s cannot be watched", group.group, group.topic)
+        return State(problems=frozenset({"unreachable"}))
     assert seen is not None, "a group was asked for"
     earlier = before.progress if before is not None else None
     stalled = sum(reason.code == "stuck" for reason in seen.contradictions(earlier))
