@@ -49,6 +49,7 @@ HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"  # where they keep messages of transacti
 SEND_OK, UNSENT = "SEND_OK", "unsent"
 # Events of a consumer, as the table `deliveries` has them.
 EVENTS = ("received", "failed", "acked", "skipped", "filtered")
+ENDED = ("acked", "skipped")  # those after which it does not come again
 # What is said of half messages: the broker or the producer, never a consumer.
 TRANSACTIONS = ("committed", "rolled_back", "undecided", "unended", "checked", "given_up")
 _LONGEST = 1 << 16  # characters of a line, or of a record of several, that are read
@@ -164,7 +165,7 @@ _TRACE_STATUS = lazy_pattern(r"(?i)[|\t>,] {0,8}(suc|fai)[a-z]{0,6} {0,8}(?=[|\t
 # The contexts of a trace as its messages hold them (TraceDataEncoder), with the signs that show their separator.
 _CUT, _PART = r"(?:\x01|\^A|\\u0001|#001)", r"[^\x01\x02^\\#]{0,255}"
 _CONTEXT = lazy_pattern(
-    rf"(?<![A-Za-z])(?:SubBefore{_CUT}\d{{13}}{_CUT}{_PART}{_CUT}(?P<reader>{_PART}){_CUT}{_PART}{_CUT}"
+    rf"(?:(?<![A-Za-z])|(?<=\^B))(?:SubBefore{_CUT}\d{{13}}{_CUT}{_PART}{_CUT}(?P<reader>{_PART}){_CUT}{_PART}{_CUT}"
     rf"(?P<begun>{_PART}){_CUT}(?P<tries>\d{{1,5}})(?!\d)"
     rf"|SubAfter{_CUT}{_PART}{_CUT}(?P<ended>{_PART}){_CUT}\d{{1,10}}{_CUT}(?P<success>true|false)"
     rf"(?:{_CUT}{_PART}{_CUT}\d{{1,3}}{_CUT}\d{{13}}{_CUT}(?P<group>{_PART}))?)"

@@ -9,6 +9,8 @@ from idcore.base import catalogue
 from idcore.base.catalogue import Words
 from idcore.ids.delivery import (
     DEAD_PREFIX,
+    ENDED,
+    EVENTS,
     HALF_TOPIC,
     RETRY_PREFIX,
     SEND_OK,
@@ -109,8 +111,7 @@ def sentences(
     at = place or (lambda one: line_text(one, words))
     texts = [
         *_transaction(deliveries, words, at),
-        *_tries(deliveries, words, at),
-        *_again(deliveries, words, at),
+        *_of_groups(deliveries, words, at),
         *_ends(deliveries, words, at),
         *_copies(deliveries, words, at),
         *_twice(deliveries, words, at),
@@ -139,12 +140,33 @@ def _transaction(deliveries: Sequence[Delivery], words: Words, at: Place) -> Ite
             yield words(f"delivery.said.{event}", places=words("comma").join(at(one) for one in some[:_MOST]))
 
 
+def _of_groups(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
+    """The tries of each group for itself, if lines name several: each group gets and retries a message on its own.
+
+    An end that names no group may be of any, and any may be that of a line which names none.
+    """
+    told = [one for one in deliveries if one.event in EVENTS or one.tries]
+    groups = dict.fromkeys(one.group for one in told)
+    if len([group for group in groups if group is not None]) < 2:
+        yield from (*_tries(deliveries, words, at), *_again(deliveries, words, at))
+        return
+    for group in groups:
+        own = [one for one in deliveries if one.group == group or _may_end(one, group)]
+        for text in (*_tries(own, words, at), *_again(own, words, at)):
+            yield text if group is None else words("delivery.said.of_group", group=group, said=text)
+
+
+def _may_end(one: Delivery, group: str | None) -> bool:
+    """Whether a line may say how it ended in a group, of which it has not the name."""
+    return None in (one.group, group) and (one.event in ENDED or one.is_dead)
+
+
 def _tries(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[str]:
     """How often it was received, which tries failed, and what comes next."""
     failed, received, acked = (
         _of(deliveries, "failed"),
         _of(deliveries, "received"),
-        _of(deliveries, "acked", "skipped"),
+        _of(deliveries, *ENDED),
     )
     most = max((one.tries for one in deliveries if one.tries is not None and one.event), default=None)
     for code, some in (("failed", failed), ("received", received)):
@@ -241,14 +263,14 @@ def _copies(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator
 
 
 def twice(deliveries: Sequence[Delivery]) -> list[list[Delivery]]:
-    """Lines of one form that each say that a message was received, at the same try: two or more of them.
+    """Lines of one form that each say that a group received a message, at the same try: two or more of them.
 
     A program that says it of each message in two ways has lines of two forms.
     """
-    groups: dict[tuple[int, int | None], list[Delivery]] = {}
+    groups: dict[tuple[int, int | None, str | None], list[Delivery]] = {}
     for one in deliveries:
         if one.event in ("received", "acked", "") and (one.event or one.thread):
-            groups.setdefault((one.form, one.tries), []).append(one)
+            groups.setdefault((one.form, one.tries, one.group), []).append(one)
     return [some for some in groups.values() if len({one.line for one in some}) > 1]
 
 

@@ -29,18 +29,25 @@ _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
 # `failed=0` counts something, and so does 失败次数：0. A name that ends in a count says how often, not that it did not.
 # `"consumed":false` says that it was not.
 # Behind a colon at a line's end the reason follows in the next line; behind = there is none.
-_NO_COUNT = r"(?!(?:ed)?[\"']?\s?(?:[=:]\s?[\"']?(?:\d+\b|false|null|none)|=\s?(?:[,;]|$)|0\b))"
-_NOT_DONE = r"(?![\"']?\s?[=:：]\s?[\"']?(?:(?:false|null|none|no)\b|否|无))"
+_NO_COUNT = (
+    r"(?!(?:ed)?(?: ?(?:count|num(?:ber)?|total|rate)\b)?[\"']?\s?"
+    r"(?:[=:]\s?[\"']?(?:\d+\b|false|null|none)|=\s?(?:[,;]|$)|0\b))"
+)
+_NOT_DONE = r"(?![\"']?\s?[=:：]\s?[\"']?(?:(?:false|null|none|no|n)\b|否|无))"
 _NOT_ZERO = r"(?!:? 0\b)"
 _NOT_NONE = (
     r"(?!(?:次数|[条个]?数|数量|总数|信息|原因|码)?\s?(?:[=:：]\s?(?:0(?!\d)|null|none|false|[无否])|=\s?(?:[,，;；]|$)))"
     r"(?!\s?0\s?[次条个])(?!率)"
 )
-_FAILED = r"(?<!without )(?<!no )(?<![-_])(?:fail|failed|failure|fails|exception|error)\b(?![-_]| (?:handler|code))"
+_FAILED = (
+    r"(?<!without )(?<!no )(?<![-_])(?:fail|failed|failure|fails|exception|error)\b(?![-_]| (?:handler|code))"
+    r"(?! to (?:start|connect|reconnect|subscribe|register|init|join|rebalance|shut|pull|fetch|poll|send)\w{0,12}\b)"
+)
 _IS = r"""["']?\s?[=:：]\s?["']?"""
 _CELL = r"(?:[,\t|]|(?:status|state|状态)[\"']?[=:：])[ \"']{0,2}"
 _FAR = 200  # characters between a consumer's word and its result
 _MESSAGE = r"(?:(?:the|this|an?|mq|rocketmq) ){0,2}(?:messages?|msgs?)\b"
+_WELL = r"(?<!not )(?<!\b0 )\b(?:success(?:ful(?:ly)?)?|succeeded|ok)\b"  # what failed behind it is something else
 _ENDED_WELL = r"(?:success(?:ful(?:ly)?)?|succeeded|completed|ok)\b"
 _LABEL = r"[^\w\n]{0,3}(?:msg|message|消息)[ _]?id\W{0,4}#"  # an ID behind its name
 _FAILURES, _SUCCESSES = "fail|exception|error", "success|succeeded|completed|ok"
@@ -79,6 +86,7 @@ _NOT_SAID = lazy_pattern(
 )
 # A failure that is denied: 未发生消费失败, no consume failure. What else the clause says stays.
 # So is one whose alarm or setting was changed: 消费失败告警已关闭. An alarm alone tells of a failure.
+# So is one that was before an end: consumed after 2 failed attempts.
 _ERROR = r"(?:fail(?:ed|ures?)?|errors?|exceptions?)"
 _ALARM, _CHANGED = "alerts?|alarms?|warnings?|notifications?", "closed?|resolved?|cleared?|disabled?|muted?|silenced?"
 _DENIED = lazy_pattern(
@@ -89,7 +97,8 @@ _DENIED = lazy_pattern(
     "(?:测试|演练|(?:已经?|被|现已)?(?:关闭|恢复|解除|取消|停用|禁用|消除|清除|屏蔽|静默|开启|启用|打开|配置))"
     "|(?:关闭|解除|取消|停用|禁用|屏蔽|测试)了?(?:消费|发送|投递|处理)?(?:失败|异常|超时)(?:的)?(?:告警|报警|预警|监控)"
     r"|\b(?:no|not|without|zero|0)(?: an?| any)?(?:(?: or| and)? (?:messages?|msgs?|consum\w{1,6}|send(?:ing|s)?)){0,3}"
-    r" (?:fail(?:ed|ures?|s)?|errors?|exceptions?)\b"
+    r" (?:fail(?:ed|ures?|s)?|errors?|exceptions?)\b(?![\"']?\s?[=:]| \d)"  # `success=0 failed=1` has a name behind
+    r"|\bafter (?:\d{1,4}|an?|one|two|three|some|several|a few) (?:failed|failures?|errors?)\b"
     r"|\b(?:none|nothing)(?: of (?:the |these |them )?(?:messages?|msgs?)?)? ?failed\b"
     rf"|\b(?:ruled? out|excluded?|excluding)(?: an?| any)?(?: consum\w{{1,6}})? {_ERROR}\b"
     rf"|\b(?:consum\w{{1,6}} )?{_ERROR} (?:{_ALARM}) (?:test\b|(?:(?:is|was|has been|were) )?"
@@ -99,9 +108,12 @@ _DENIED = lazy_pattern(
 )
 _DENYING = (
     *("未", "没", "无", "不", "非", "止", "免", "排除", "杜绝", "no", "0 ", "n't", "never", "without", "zero"),
-    *("警", "监控", "重试", "clu", "rule", "alert", "alarm", "warning"),
+    *("警", "监控", "重试", "clu", "rule", "alert", "alarm", "warning", "after "),
 )
 _FAILING = ("fail", "error", "exception", "失败", "异常", "错", "超时")
+# The body of a message says nothing of its delivery, whichever words are in it.
+_BODY = lazy_pattern(r"(?:body|payload|消息体|消息内容)[\"']{0,2}\s?[=:：]\s?[\"']?(?=\{)")
+_OF_BODY = lazy_pattern(r"[{}]|#|[0-9a-f]{32}")
 _LAST_ASKED = lazy_pattern(rf"(?<![^,，。.;；!\n])[^,，。.;；!\n]*(?:[?？]|{_ASKED})\s*\Z")
 # One of these is in each of them: most texts are told apart by them, too.
 _ASKING = (
@@ -152,7 +164,7 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
             f"|{_UNDONE}(?<!不要)(?:忽略|丢弃)(?:该|此|本|这)?(?:条)?(?:重复)?(?:的)?消息|{_UNDONE}放弃消费"
             "|无需(?:再次|重复|再)(?:消费|处理)",
         ),
-        ("failed", _FAILURES, rf"\bconsum\w{{0,4}}\b[^=:\n]{{0,40}}\b(?<!not ){_FAILED}{_NO_COUNT}"),
+        ("failed", _FAILURES, rf"\bconsum\w{{0,4}}\b(?:(?!{_WELL})[^=:\n]){{0,40}}\b(?<!not ){_FAILED}{_NO_COUNT}"),
         (
             "failed",
             "result|status",
@@ -162,7 +174,7 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             "failed",
             "timeout|timed out",
-            rf"\b{_NOT_YET}consum(?:e|ing|ption) (?:timeout|timed out)\b(?! ?\d){_NO_COUNT}",
+            rf"\b{_NOT_YET}consum(?:e|ing|ption) (?:timeout|timed out)\b(?![\"']?\s?[=:]?\s?[\"']?\d){_NO_COUNT}",
         ),
         (
             "failed",
@@ -198,9 +210,14 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         ("failed", "稍后", f"{_CONSUME}[^\n。;；]{{0,60}}稍后(?:再|重)试|稍后(?:再|重新)(?:次)?消费"),
         ("failed", "消费", f"消费(?:结果|状态)(?:为|是)?{_IS}(?:false|fail|error)"),
         (
+            "unacked",
+            "ack",
+            rf"(?<![\w-])ack(?: {_MESSAGE})? {_FAILED}{_NO_COUNT}|\b(?:failed|unable) to ack\b|(?<![a-z])ack失败",
+        ),
+        (
             "acked",
             _SUCCESSES,
-            rf"\b(?<!to ){_NOT_YET}consum\w{{0,4}}\b[^=:\n]{{0,20}}\b(?<!not )(?<!un){_ENDED_WELL}{_NO_COUNT}",
+            rf"\b(?<!to ){_NOT_YET}consum\w{{0,4}}\b[^=:\n]{{0,20}}\b(?<!not )(?<!un)(?<!\b0 ){_ENDED_WELL}{_NO_COUNT}",
         ),
         ("acked", "result|status", rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:success|ok\b|true\b)"),
         ("acked", "消费", f"消费(?:结果|状态)(?:为|是)?{_IS}(?:true|success|ok\\b)"),
@@ -215,11 +232,8 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
             "ack",
             rf"(?<![\w-])(?:ack|acked|acknowledged)(?: {_MESSAGE})? {_ENDED_WELL}{_NO_COUNT}|(?<![a-z])ack成功",
         ),
-        (
-            "unacked",
-            "ack",
-            rf"(?<![\w-])ack(?: {_MESSAGE})? {_FAILED}{_NO_COUNT}|\b(?:failed|unable) to ack\b|(?<![a-z])ack失败",
-        ),
+        # rocketmq-spring prints it when a listener has returned, and answers with success
+        ("acked", "listenercontainer", r"listenercontainer\b[^\n]{0,40}\bconsume\s{1,4}#\s{1,4}cost: \d"),
         ("acked", "success", rf"\b{_NOT_YET}success(?:ful|fully)? (?:consum|(?:process|handl)\w{{0,3}} {_MESSAGE})"),
         ("acked", "processed|handled", rf"{_MESSAGE}[^=:\n]{{0,60}}\b(?:processed|handled) {_ENDED_WELL}"),
         ("acked", _SUCCESSES, rf"\b(?<!to )(?:process|handle) {_MESSAGE} {_ENDED_WELL}{_NO_COUNT}"),
@@ -251,6 +265,21 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
             f"{_UNDONE}(?:监听|获取|拉取|接)到(?:一条|新|新的|mq|rocketmq){{0,2}}\\s?消息(?!\\s?id|编号)|(?:开始|正在)处理(?:该|此|这条)?消息",
         ),
     )
+)
+# That an attempt which failed was not the last: the next one went well.
+_IN_THE_END = lazy_pattern(
+    r"(?:重新|再次|现已|现在|最终|终于|本条|本次|重试)(?:再次|重新)?(?:被)?消费(?:已经?)?成功|消费重试(?:已经?)?成功"
+    r"|(?:重试|重新消费|再次消费)(?:了?\s?\d{1,4}\s?次)?(?:以?后|之后)?(?:消费)?成功"
+    r"|\d{1,4}\s?次(?:以?后|之后|才)(?:消费)?成功"
+    r"|\b(?:now|then|finally|later|eventually) (?:re)?consum\w{0,4} (?:success(?:ful(?:ly)?)?|ok)\b"
+    r"|\b(?:retry|retried|reconsumed?|again)[ ,:]{1,3}(?:success(?:ful(?:ly)?)?|succeeded|ok)\b"
+    r"|\bsucceeded (?:on|after|at) (?:the )?(?:\w{1,10} )?(?:retry|attempt|try|\d)"
+)
+# Of so many messages a part failed: that the work was completed says nothing of each.
+_SOME_FAILED = lazy_pattern(
+    r"失败(?:[条个]?数|数量|总数|次数)?\s?[=:：]?\s?[1-9]|\b(?:fail(?:ed|ures?)?|errors?)"
+    r"(?:[ _]?(?:count|num|number|size|total))?[\"']?\s?[=:]\s?[\"']?[1-9]"
+    r"|(?<![\w.,])[1-9]\d{0,8} (?:failed|failures?|errors?)\b"
 )
 # That a message is a dead letter, or becomes one: not that it would.
 _DEAD_TOPIC = r"(?:the |a |its |our )?(?:dlq|dead[ -]?letter)"
@@ -332,7 +361,7 @@ MARKS = lazy_pattern(
     r"|duplicate|\bn?ack(?:s|ed)?\b|ack(?:成功|失败)|\b(?:process|handl)\w{0,3} |onmessage|\baction\W|commitmessage"
     r"|(?:been|was) (?:consum|process|handl)|(?:ignor|discard)\w* |丢弃|监听到|获取到|拉取到|接到"
     r"|(?:pulled|polled|fetched|got|get \d+)(?: new)? m|transaction|commit_message|rollback_message|trans_check"
-    r"|half message|checked too many|事务|半消息|回查|死信|dlq|dead[ -]?letter"
+    r"|half message|checked too many|事务|半消息|回查|死信|dlq|dead[ -]?letter|suspend_current_queue"
 )
 # Some logs cut ConsumeMessageThread_1 in front. SendMessageThread_1 and PullMessageThread_1 are threads of brokers.
 _LISTENS = lazy_pattern(
@@ -427,23 +456,46 @@ def word_of(near: str) -> str:
     """
     near = unescaped(near)
     near = claimed_in(_SIGNS.sub(" # ", _ID.sub("#", near.lower())))
-    said = _word_of(near)
+    is_mixed = any(word in near for word in _FAILING) and _SOME_FAILED.search(near) is not None
+    said = _word_of(near, is_mixed)
     if said in ("", "received") and "=" in near and any(end in near for end in _ENDS):
-        return _word_of(_PAIRS.sub("", near)) or said  # `consume msgId=…, topic=t, failed: no stock`
+        return _word_of(_PAIRS.sub("", near), is_mixed) or said  # `consume msgId=…, topic=t, failed: no stock`
     return said
 
 
 def claimed_in(text: str) -> str:
-    """What a text in lower case claims: without what would be, what is asked, and the failures that it denies.
+    """What a text in lower case claims: without bodies, what would be, what is asked, and failures that it denies.
 
-    >>> claimed_in("no consume failure, 消费成功")
-    ' , 消费成功'
+    >>> claimed_in("no consume failure, 消费成功"), claimed_in('消费成功 body={"a": "消费失败"}')
+    (' , 消费成功', '消费成功 body=')
     """
+    if "{" in text and _BODY.search(text) is not None:
+        text = _bodiless(text)
     if any(word in text for word in _ASKING):
         text = _NOT_SAID.sub(" ", text)
     if any(word in text for word in _FAILING) and any(word in text for word in _DENYING):
         return _DENIED.sub(" ", text)
     return text
+
+
+def _bodiless(text: str) -> str:
+    """Without the bodies that are printed as JSON; one with an ID in it is no body of this ID's message."""
+    parts, at = [], 0
+    for name in _BODY.finditer(text):
+        if name.end() < at:
+            continue
+        depth, end = 0, len(text)
+        for sign in _OF_BODY.finditer(text, name.end()):
+            if sign[0] not in "{}":
+                end = name.end()
+                break
+            depth += 1 if sign[0] == "{" else -1
+            if not depth:
+                end = sign.end()
+                break
+        parts.append(text[at : name.end()])
+        at = end
+    return "".join(parts) + text[at:]
 
 
 def clause_of(clause: str) -> str | None:
@@ -466,10 +518,14 @@ def is_dead_letter(near: str) -> bool:
     return any(word in near for word in ("死信", "dlq", "dead")) and _DEAD_LETTER.search(claimed_in(near)) is not None
 
 
-def _word_of(near: str) -> str:
+def _word_of(near: str, is_mixed: bool) -> str:
+    """The first of the words that fit. Where a part of several failed, no success is that of each."""
     for event, words, pattern in _WORDS:
-        if any(word in near for word in words) and pattern.search(near) is not None:
-            return event
+        if any(word in near for word in words) and (match := pattern.search(near)) is not None:
+            if event == "failed" and _IN_THE_END.search(near, match.end()) is not None:
+                return "acked"
+            if event != "acked" or not is_mixed:
+                return event
     return ""
 
 

@@ -75,7 +75,7 @@ _WORDS = (
     ),
     *(b"rocess", b"andl", b"uplicate", b"nack", b"nMessage", b"ommitMessage", b"gnor", b"iscard", b"een consumed"),
     *(b"ack suc", b"ACK suc", b"Ack suc", b"ack fail", b"ACK fail", b"Ack fail", b"ack ok", b"acked ", b"to ack"),
-    *(b"ulled ", b"olled ", b"etched ", b"got ", b"Got ", b"Get "),
+    *(b"SUSPEND_CURRENT", b"ulled ", b"olled ", b"etched ", b"got ", b"Got ", b"Get "),
 )
 # What mqadmin tells of a group that has passed a message. What it tells of others is no event: the status says it.
 _TRACKED = {"CONSUMED": "received"}

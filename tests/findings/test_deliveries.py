@@ -57,6 +57,25 @@ def consumed(number: int, seconds: float, thread: int, more: str = "") -> str:
     return f"{at(seconds)} INFO [ConsumeMessageThread_ship_{thread}] consumed msgId={uniq(number)}{more}"
 
 
+def test_each_group_has_its_own_failures_and_its_own_end(tmp_path: Path) -> None:
+    def failed(number: int, seconds: float, group: str) -> str:
+        return consumed(number, seconds, 1, ", result=RECONSUME_LATER").replace("_ship_", f"_{group}_")
+
+    text = [failed(1, 1, "ship"), failed(1, 2, "mail"), consumed(1, 3, 1, ", CONSUME_SUCCESS").replace("ship", "mail")]
+    found, _ = read("\n".join(text), tmp_path)
+    told = {each.subject: each.evidence for each in found if each.code == "consume_failed"}
+    assert {group: (each["most_times"], each["unfinished"]) for group, each in told.items()} == {
+        "ship": (1, 1),
+        "mail": (1, 0),
+    }
+
+
+def test_a_message_that_several_groups_receive_is_not_received_twice(tmp_path: Path) -> None:
+    text = [consumed(1, n, 1).replace("ship", group) for n, group in enumerate(("ship", "mail", "bill"))]
+    found, _ = read("\n".join(text), tmp_path)
+    assert [each.code for each in found if each.code == "received_twice"] == []
+
+
 def test_messages_that_come_twice_are_named_with_lines_time_and_threads(tmp_path: Path) -> None:
     text = [consumed(n, 1 + n * 0.4, n % 4 + 1) for n in range(12)] + [consumed(3, 10, 1), consumed(8, 12, 2)]
     found, rows = read("\n".join(text), tmp_path)

@@ -104,6 +104,34 @@ APPLICATIONS = [
     ("", None, "发送消息 获取到消息id ID"),
     ("", None, "got message id ID from send"),
     ("received", None, "开始处理消息 msgId=ID"),
+    # counts of a batch are of no message; of one with a failure no success is that of each
+    ("received", None, "consume done msgId=ID success=0 failed=1"),
+    ("received", None, "consume done, msgId=ID, success: 0, failed: 1"),
+    ("received", None, "consume success count 0, msgId=ID"),
+    ("failed", None, "consumed 1 message(s), 0 ok, 1 failed, msgId=ID"),
+    ("acked", None, "consumed 1 message(s), 1 ok, 0 failed, msgId=ID"),
+    ("received", None, "消费完成 成功0条 失败1条 msgId=ID"),
+    ("received", None, "消费完成，成功数=0，失败数=1 msgId=ID"),
+    ("acked", None, "消费完成，成功数=1，失败数=0 msgId=ID"),
+    ("received", None, "consume end msgId=ID consumed=N"),
+    # a failure with an end, a failure of something else, a setting
+    ("received", None, "consumed msgId=ID after 2 failed attempts"),
+    ("acked", None, "msgId=ID 消费失败3次后成功"),
+    ("acked", None, "msgId=ID 之前消费失败，现已重新消费成功"),
+    ("failed", None, "msgId=ID 消费失败，消费日志入库成功"),
+    ("acked", None, "msgId=ID previous consume failed, now consumed successfully"),
+    ("acked", None, "msgId=ID consume success, but notify failed"),
+    ("unacked", None, "msgId=ID consume ok, ack failed"),
+    ("", None, "consumer cg_bill failed to start, last msgId=ID"),
+    ("failed", None, "consumer failed to process message msgId=ID"),
+    ("received", None, "msgId=ID consume timeout=15min"),
+    ("failed", None, "return SUSPEND_CURRENT_QUEUE_A_MOMENT msgId=ID"),
+    ("acked", None, "DEBUG o.a.r.s.s.DefaultRocketMQListenerContainer - consume ID cost: 12 ms"),
+    # the words of a body
+    ("", None, 'msgId=ID body={"msg":"consume failed","n":{"a":1}}'),
+    ("acked", None, 'msgId=ID body={"type":"CONSUME_FAILED","n":{"a":1}} consume success'),
+    ("received", None, '收到消息 msgId=ID 消息体：{"title":"消费失败告警"}'),
+    ("failed", None, 'payload={"text":"消费失败 msgId=ID"}'),
 ]
 
 
@@ -1305,6 +1333,41 @@ POPPED = [
 def test_what_tools_put_in_front_of_lines_hides_no_record(front: str) -> None:
     (one,) = deliveries([front + text for text in POPPED])
     assert (one.msg_id, one.tries, one.topic) == (ID, 2, "orders")
+
+
+OF_GROUPS = [
+    f"2026-11-28 10:05:07.500 WARN [ConsumeMessageThread_bill_1] consume message failed. msgId:{ID}, reconsumeTimes:0",
+    f"2026-11-28 10:05:07.510 INFO [ConsumeMessageThread_mail_1] consume success msgId={ID}",
+]
+
+
+def test_what_one_group_consumed_another_may_not_have() -> None:
+    said = sentences_of("\n".join(OF_GROUPS))
+    assert "Group bill: No line says that it was consumed after that." in said
+    assert "Acknowledged by mail (line 2)." in said
+    nameless = sentences_of("\n".join([OF_GROUPS[0], f"consume success msgId={ID}"]))
+    assert [one for one in nameless if "No line says" in one or "Group" in one] == []
+
+
+def test_each_group_has_its_own_attempts() -> None:
+    said = sentences_of("\n".join([OF_GROUPS[0], OF_GROUPS[0].replace("bill", "mail")]))
+    assert [one for one in said if "say that a consumer failed" in one] == []
+    for group in ("bill", "mail"):
+        assert f"Group {group}: 1 line says that a consumer failed: first attempt." in said
+
+
+def test_groups_that_each_receive_a_message_do_not_receive_it_twice() -> None:
+    lines = [f"10:05:07 INFO [ConsumeMessageThread_{group}_1] receive msgId={ID}" for group in ("bill", "mail")]
+    assert [one for one in sentences_of("\n".join(lines)) if "of one kind" in one] == []
+    assert [one for one in sentences_of("\n".join([lines[0], *lines])) if "of one kind" in one] == [
+        "2 lines of one kind say that it was received: line 1, line 2."
+    ]
+
+
+def test_a_trace_whose_separators_are_shown_is_read() -> None:
+    parts = ["SubAfter", "0A08080500091234ABCD8D35B1180001", ID, "12", "false", "ORD1", "4", "1795831506212", "bill"]
+    (one,) = [one for one in deliveries(["10.42.7.31^B" + "^A".join(parts) + "^B"]) if one.msg_id == ID]
+    assert (one.event, one.group) == ("failed", "bill")
 
 
 def test_a_group_whose_name_ends_in_a_number_is_no_service() -> None:

@@ -15,7 +15,7 @@ from idcore.answers.findings.evidence import FindingEvidence
 from idcore.answers.findings.model import Finding
 from idcore.answers.findings.registry import WARNING, Rule, Scan, register
 from idcore.answers.findings.times import logged
-from idcore.ids.delivery import SEND_OK, Delivery
+from idcore.ids.delivery import ENDED, SEND_OK, Delivery
 from idcore.ids.delivery_sentences import apart, by_message, is_of_records, twice
 from idcore.scan.deliveries import DeliveryClaim
 
@@ -100,12 +100,23 @@ def received_twice(scan: Scan) -> Iterator[Finding]:
             yield Finding.of("received_twice", name, len(some), evidence, **_when(scan, lines))
 
 
+def _failed_in_groups(message: Sequence[Delivery]) -> Iterator[tuple[list[Delivery], bool]]:
+    """The attempts of each group that failed, and whether a line says that it consumed the message in the end.
+
+    A line that names no group may be of any.
+    """
+    ended = {one.group for one in message if one.event in ENDED}
+    failed = [one for one in message if one.event == "failed"]
+    for group in dict.fromkeys(one.group for one in failed):
+        yield [one for one in failed if one.group == group], bool(ended & {group, None} or (group is None and ended))
+
+
 def consume_failed(scan: Scan) -> Iterator[Finding]:
     """consume_failed: what consumers' own lines say of attempts that failed."""
     known = scan.once(_messages)
-    failed = [[one for one in message if one.event == "failed"] for message in known.of_each]
-    done = {message[0].msg_id for message in known.of_each if any(one.event in ("acked", "skipped") for one in message)}
-    for name, some in _by_subject(known, filter(None, failed), known.who):
+    every = [own for message in known.of_each for own in _failed_in_groups(message)]
+    unfinished = {id(lines) for lines, is_over in every if not is_over}
+    for name, some in _by_subject(known, (lines for lines, _ in every), known.who):
         worst = max(some, key=lambda lines: (len(lines), max(one.tries or 0 for one in lines)))
         lines = [one for each in some for one in each]
         when = _when(scan, lines)
@@ -116,7 +127,7 @@ def consume_failed(scan: Scan) -> Iterator[Finding]:
             "most_times": len(worst),
             "lines": ", ".join(known.at(worst)),
             "places": known.told([worst, *(each for each in some if each is not worst)]),
-            "unfinished": sum(each[0].msg_id not in done for each in some),
+            "unfinished": sum(id(each) in unfinished for each in some),
         }
         topics = sorted({one.topic for one in lines if one.topic})[: limits.MOST_IDS]
         evidence |= {"topics": ", ".join(topics)} if topics else {}

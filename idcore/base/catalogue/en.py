@@ -3324,6 +3324,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
         "other": "{count:,} lines show that a consumer received it: {tries}.",
     },
     "delivery.said.retried": "Retry {n} exists because each attempt before it failed or took too long.",
+    "delivery.said.of_group": "Group {group}: {said}",
     "delivery.said.open_again": "After that it was received ({place}), and no line says how that ended.",
     "delivery.said.not_consumed": "No line says that it was consumed after that.",
     "delivery.said.last_open": "How the last of these attempts ended, no line says.",

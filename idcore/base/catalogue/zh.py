@@ -3152,6 +3152,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "delivery.said.failed": {"other": "{count:,} 行写明消费失败：{tries}。"},
     "delivery.said.received": {"other": "{count:,} 行显示消费者收到了它：{tries}。"},
     "delivery.said.retried": "有第 {n} 次重试，说明之前每次都失败或超时。",
+    "delivery.said.of_group": "消费组 {group}：{said}",
     "delivery.said.open_again": "此后又收到过（{place}），没有日志行写明结果。",
     "delivery.said.not_consumed": "没有哪一行写明它之后被消费成功。",
     "delivery.said.last_open": "没有哪一行写明最后一次的结果。",
