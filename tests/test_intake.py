@@ -229,6 +229,16 @@ def test_a_month_that_other_lines_prove_is_told_from_that_of_the_own_line() -> N
     assert intake.dated_by(made.found, dated) == {"line": (1, "+00:00"), "line_others": (1, "+00:00")}
 
 
+def test_ids_of_one_time_of_two_months_are_each_of_the_month_of_their_line() -> None:
+    """A job of each month: the same elapsed, but another counter."""
+    java = "AC110001473C7D4991AD336AEA57"
+    lines = [f"2026-{month}-10 15:37:25 sent {java}{number:04X}" for number, month in enumerate((9, 10, 11), 1)]
+    made = intake.read([("a.log", "\n".join(lines).replace("-9-", "-09-"))])
+    clock = Clock(datetime(2026, 11, 20, tzinfo=UTC), UTC, "given")
+    dated = replace(clock, dates=dates_of(((item.verdict, item.token) for item in made.found), clock))
+    assert intake.dated_by(made.found, dated) == {"line": (3, "+00:00")}
+
+
 def test_reasons_that_read_alike_are_one() -> None:
     reasons = {"masked": 2, "masked_offset": 3, "masked_client": 1}
     assert intake_texts.reasons_text(reasons, catalogue.words()) == "masked or cut off"

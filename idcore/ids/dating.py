@@ -431,8 +431,8 @@ def _joined(
 def _less_refuted(votes: dict[tuple[int, int], _Votes], layout: Layout) -> dict[tuple[int, int], _Votes]:
     """Votes without those of a time beside an ID that its own bornTimestamp, elsewhere, puts in another month.
 
-    An ID has one month, and no other of its process has its elapsed. IDs of more than a day are of a log that goes on
-    for months, where a line names an old one once more.
+    An ID has one month, and no other of its process has its elapsed and counter. IDs of more than a day are of a log
+    that goes on for months, where a line names an old one once more.
     """
     borns = [(_label(start, layout), vote) for (kind, start), vote in votes.items() if kind == BORN]
     return {
@@ -441,7 +441,7 @@ def _less_refuted(votes: dict[tuple[int, int], _Votes], layout: Layout) -> dict[
         if kind == BORN
         or vote.high - vote.low > DAY_MS
         or not any(
-            month != _label(start, layout) and (born.low == vote.low or born.high == vote.high) for month, born in borns
+            month != _label(start, layout) and (born.first == vote.first or born.last == vote.last) for month, born in borns
         )
     }
 
@@ -454,8 +454,8 @@ def _of_first_month(votes: dict[tuple[int, int], _Votes], layout: Layout) -> tup
     """
     refuted: set[tuple[int, int]] = set()
     is_open = False
-    for end in ("low", "high"):
-        groups: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for end in ("first", "last"):
+        groups: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
         for of, vote in votes.items():
             if of[0] < YEAR and vote.high - vote.low <= DAY_MS:
                 groups[getattr(vote, end)].append(of)
