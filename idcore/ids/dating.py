@@ -441,7 +441,8 @@ def _less_refuted(votes: dict[tuple[int, int], _Votes], layout: Layout) -> dict[
         if kind == BORN
         or vote.high - vote.low > DAY_MS
         or not any(
-            month != _label(start, layout) and (born.first == vote.first or born.last == vote.last) for month, born in borns
+            month != _label(start, layout) and (born.first == vote.first or born.last == vote.last)
+            for month, born in borns
         )
     }
 

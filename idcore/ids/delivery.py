@@ -160,6 +160,7 @@ _FIRST_POP = "1ST_POP_TIME"
 _TRACED = {("SubAfter", "suc"): "acked", ("SubAfter", "fai"): "failed"} | {
     ("SubBefore", status): "received" for status in ("suc", "fai", "")
 }
+_TRACE_KINDS = ("msgtype", "tracetype")
 _TRACE_ROW = lazy_pattern(r"[|\t>,] {0,8}(SubBefore|SubAfter) {0,8}(?=[|\t<,]|\Z)")
 _TRACE_STATUS = lazy_pattern(r"(?i)[|\t>,] {0,8}(suc|fai)[a-z]{0,6} {0,8}(?=[|\t<,]|\Z)")
 # The contexts of a trace as its messages hold them (TraceDataEncoder), with the signs that show their separator.
@@ -228,7 +229,7 @@ class Delivery:
     form: int = 0  # of its line without figures: one statement of a program prints lines of one form
     begin: int = 0  # the first and the last line of the record
     end: int = 0
-    column: int = 0  # where the ID is, of a line that holds several lines of a log
+    column: int = 0  # where its part begins, of a line that holds several lines of a log or several objects
     is_sent: bool = False  # an application says that its send went well
 
     @property
@@ -433,10 +434,11 @@ class DeliveryReader:
         for track in tracks:
             for one in self._last:
                 told = Delivery(one, line, track.event, group=track.group, status=track.status, reason=track.reason)
-                yield replace(told, time=track.time)
+                yield replace(told, time=track.time, tries=track.tries)
 
     def _read(self, text: str, starts: Sequence[tuple[int, int]]) -> Iterator[Delivery]:
         tokens = [token for token in find(text) if _is_of_message(token)]
+        tokens = [token for token in tokens if not _is_request(token)] or tokens
         if tokens:
             begin, end = starts[0][1], starts[-1][1]
             if begin != end:  # a time in a field is not that of the line
@@ -468,6 +470,11 @@ def _is_of_message(token: Token) -> bool:
     """
     label = (token.label or "").lower()
     return (not token.disowned or label in ("uniqkey", "msguniqkey")) and label != "keys"
+
+
+def _is_request(token: Token) -> bool:
+    """Whether its name says that it is the ID of a request: a trace has one of each attempt, made as msgIds are."""
+    return (token.label or "").lower().replace("_", "") == "requestid"
 
 
 class DeliveryText:
@@ -623,6 +630,8 @@ def _of_tokens(text: str, tokens: Sequence[Token], starts: Sequence[tuple[int, i
             phrase = phrase_of(clause.text) if are_apart and clause.text != text else said
             around = _Around(text, head, clause.text, token.column - 1, clause.fields, before, phrase, clause.word)
             claim = _claim(around, token, line, offset_id)
+            if is_json and len(edges) > 1:
+                claim = replace(claim, column=begin + 1)
             key = (token.text, place if is_json else 0)  # an attempt that a trace shows is an object of its own
             deliveries[key] = _together(deliveries[key], claim) if key in deliveries else claim
     yield from deliveries.values()
@@ -863,7 +872,17 @@ def _claim(around: _Around, token: Token, line: int, offset_id: str | None) -> D
 
 def _names_of_trace(around: _Around) -> tuple[str, ...]:
     """What else names a consumer group: in a trace groupName may be a producer's."""
-    return ("groupname",) if (around.own("msgtype") or "").startswith("Sub") else ()
+    return ("groupname",) if (around.own(*_TRACE_KINDS) or "").startswith("Sub") else ()
+
+
+def _ended_of_trace(around: _Around) -> str:
+    """How an attempt ended, as `_TRACED` has it: by its status, a code (0 is success), or a field that says success."""
+    if (code := around.own_number("consumestatus")) is not None:
+        return "fai" if code else "suc"
+    status = around.own("status")
+    if status is None and (success := around.own("success")) is not None:
+        return "suc" if success.lower() == "true" else "fai"
+    return (status or "").lower()[:3]
 
 
 def _topics(around: _Around) -> tuple[str | None, str | None, str | None]:
@@ -992,7 +1011,7 @@ def _event(around: _Around, receipt: Receipt | None) -> tuple[str, str, str | No
         state = around.own("localtransactionstate") if status == SEND_OK else None  # a TransactionSendResult as JSON
         decided = "" if state is None else transaction_of(f"LocalTransactionState {state}")
         return (decided, "", None) if decided else ("sent", "", status)
-    if traced := _TRACED.get((around.own("msgtype") or "", (around.own("status") or "").lower()[:3])):
+    if (kind := around.own(*_TRACE_KINDS)) and (traced := _TRACED.get((kind, _ended_of_trace(around)))):
         return traced, "", None
     if "Sub" in around.part and (row := _TRACE_ROW.search(around.part)) is not None:
         ended = _TRACE_STATUS.search(around.part)

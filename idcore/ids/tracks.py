@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from idcore.base.lazy_pattern import lazy_pattern
-from idcore.ids.line_moments import prefix_time
+from idcore.ids.line_moments import moment_at_ms, prefix_time
 
 _TRACK = lazy_pattern(
     r"MessageTrack ?\[consumerGroup=([^,\]]{1,255}), ?trackType=([A-Z_]{2,40})"
@@ -32,6 +32,14 @@ _SUB = lazy_pattern(
     r"[> \t]{0,40}Sub {1,20}(\S{1,255}) {1,40}\S{1,255} {1,40}(\d{4}-.{15}) {1,20}\S{1,20} {1,20}(success|failed)\b"
 )
 _NULLS = ("", "null", "None")
+# The consumers of a message in the trace that the dashboard answers: groups, and in each of them its attempts.
+_SUBSCRIPTION = lazy_pattern(
+    rf"subscriptionGroup{_IS}(?P<group>[^\s,\"'\\{{}}]{{1,255}})"
+    r"|\{(?=[^{}]{0,1000}clientHost)(?=[^{}]{0,1000}retryTimes)(?P<node>[^{}]{0,2000})\}"
+)
+_ENDED = lazy_pattern(rf"\bstatus{_IS}(success|failed)\b")
+_TRIES = lazy_pattern(rf"\bretryTimes{_IS}(\d{{1,5}})\b")
+_END_AT = lazy_pattern(rf"\bendTimestamp{_IS}(1\d{{12}})\b")
 
 
 class Track(NamedTuple):
@@ -42,6 +50,7 @@ class Track(NamedTuple):
     reason: str | None
     event: str
     time: datetime | None
+    tries: int | None = None
 
 
 def may_be_track(text: str) -> bool:
@@ -51,6 +60,7 @@ def may_be_track(text: str) -> bool:
         or '"Group"' in text
         or "CONSUME" in text
         or "onsumerGroup" in text
+        or "consumeNodeList" in text
         or "_ONLINE" in text
         or "消费状态" in text
     )
@@ -77,6 +87,8 @@ class Tracks:
             group, status, reason = (pattern.search(match[0]) for pattern in (_GROUP, _TYPE, _REASON))
             if group is not None and status is not None:
                 yield _track(group[1], status[1], reason and reason[1])
+        if "consumeNodeList" in text:
+            yield from _attempts(text)
         if "{" not in text and "[" not in text:
             yield from self._of_field(text)
             if (row := _ROW.match(text)) is not None and (self.in_table or "_" in row[2]):
@@ -92,6 +104,20 @@ class Tracks:
         elif self._group is not None and (status := _TYPE.search(text)) is not None:
             yield _track(self._group, status[1], None)
             self._group = None
+
+
+def _attempts(text: str) -> Iterator[Track]:
+    """The attempts of each group, behind its name."""
+    group = None
+    for match in _SUBSCRIPTION.finditer(text):
+        group = match["group"] or group
+        node = match["node"] or ""
+        if group is None or (ended := _ENDED.search(node)) is None:
+            continue
+        tries, at = _TRIES.search(node), _END_AT.search(node)
+        event = "acked" if ended[1] == "success" else "failed"
+        when = None if at is None else moment_at_ms(int(at[1]))
+        yield Track(group, ended[1], None, event, when, None if tries is None else int(tries[1]))
 
 
 def _track(group: str, status: str, reason: str | None) -> Track:

@@ -1335,6 +1335,52 @@ def test_what_tools_put_in_front_of_lines_hides_no_record(front: str) -> None:
     assert (one.msg_id, one.tries, one.topic) == (ID, 2, "orders")
 
 
+def _node(request: str, tries: int, status: str, at: int) -> str:
+    return (
+        f'{{"requestId":"{request}","storeHost":"","clientHost":"10.42.8.5","costTime":12,"beginTimestamp":{at - 12},'
+        f'"endTimestamp":{at},"retryTimes":{tries},"status":"{status}"}}'
+    )
+
+
+def test_the_trace_of_a_dashboard_tells_each_attempt_of_each_group() -> None:
+    requests, at = ["0A2A0805000918B4AAC23ACFF1180001", "0A2A0805000918B4AAC23AD018280002"], 1_795_831_506_212
+    text = (
+        f'{{"producerNode":{{"msgId":"{ID}","traceNode":{_node(ID, 0, "success", at)}}},"subscriptionNodeList":['
+        f'{{"subscriptionGroup":"bill","consumeNodeList":[{_node(requests[0], 0, "failed", at)},'
+        f"{_node(requests[1], 1, 'success', at + 10_000)}]}},"
+        f'{{"subscriptionGroup":"mail","consumeNodeList":[{_node(requests[1], 0, "failed", at)}]}}]}}'
+    )
+    told = [(one.msg_id, one.group, one.event, one.tries) for one in deliveries([text]) if one.event]
+    assert told == [(ID, "bill", "failed", 0), (ID, "bill", "acked", 1), (ID, "mail", "failed", 0)]
+    assert "Group mail: No line says that it was consumed after that." in sentences_of(text)
+
+
+@pytest.mark.parametrize(
+    ("more", "event"),
+    [
+        ('"consume_status":0,"success":true', "acked"),
+        ('"consume_status":2,"success":true', "failed"),
+        ('"success":false', "failed"),
+        ('"status":"success"', "acked"),
+    ],
+)
+def test_a_trace_as_cloud_apis_answer_it_tells_how_an_attempt_ended(more: str, event: str) -> None:
+    text = f'{{"trace_type":"SubAfter","group_name":"bill","msg_id":"{ID}","retry_times":1,{more}}}'
+    (one,) = deliveries([text])
+    assert (one.event, one.group, one.tries) == (event, "bill", 1)
+
+
+def test_each_object_of_a_line_tells_of_its_own_id() -> None:
+    rows = [("Pub", "success"), ("SubBefore", "success"), ("SubAfter", "failed")]
+    text = ",".join(f'{{"msgId":"{ID}","msgType":"{kind}","status":"{status}"}}' for kind, status in rows)
+    said = DeliveryText()
+    said.feed(f"[{text}]")
+    said.close()
+    places = [match.start() + 2 for match in re.finditer(ID, text)]
+    found = [one and one.event for one in (said.of(1, ID, place) for place in places)]
+    assert found == ["", "received", "failed"]
+
+
 OF_GROUPS = [
     f"2026-11-28 10:05:07.500 WARN [ConsumeMessageThread_bill_1] consume message failed. msgId:{ID}, reconsumeTimes:0",
     f"2026-11-28 10:05:07.510 INFO [ConsumeMessageThread_mail_1] consume success msgId={ID}",
