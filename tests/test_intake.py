@@ -232,7 +232,7 @@ def test_a_month_that_other_lines_prove_is_told_from_that_of_the_own_line() -> N
 def test_ids_of_one_time_of_two_months_are_each_of_the_month_of_their_line() -> None:
     """A job of each month: the same elapsed, but another counter."""
     java = "AC110001473C7D4991AD336AEA57"
-    lines = [f"2026-{month}-10 15:37:25 sent {java}{number:04X}" for number, month in enumerate((9, 10, 11), 1)]
+    lines = [f"2026-{month}-10 23:37:25 sent {java}{number:04X}" for number, month in enumerate((9, 10, 11), 1)]
     made = intake.read([("a.log", "\n".join(lines).replace("-9-", "-09-"))])
     clock = Clock(datetime(2026, 11, 20, tzinfo=UTC), UTC, "given")
     dated = replace(clock, dates=dates_of(((item.verdict, item.token) for item in made.found), clock))
