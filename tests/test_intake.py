@@ -21,6 +21,7 @@ import pytest
 from idcore.base import catalogue
 from idcore.ids.clock import Clock
 from idcore.ids.dating import dates_of
+from idcore.ids.describe import when
 from idcore.intake import intake
 from idcore.presentation import intake_texts
 from idcore.simulate import example
@@ -232,11 +233,14 @@ def test_a_month_that_other_lines_prove_is_told_from_that_of_the_own_line() -> N
 def test_ids_of_one_time_of_two_months_are_each_of_the_month_of_their_line() -> None:
     """A job of each month: the same elapsed, but another counter."""
     java = "AC110001473C7D4991AD336AEA57"
-    lines = [f"2026-{month}-10 23:37:25 sent {java}{number:04X}" for number, month in enumerate((9, 10, 11), 1)]
-    made = intake.read([("a.log", "\n".join(lines).replace("-9-", "-09-"))])
+    lines = [f"2026-{month}-10 23:37:25 sent {java}{number:04X}" for number, month in enumerate(("09", "10", "11"), 1)]
+    made = intake.read([("a.log", "\n".join(lines))])
     clock = Clock(datetime(2026, 11, 20, tzinfo=UTC), UTC, "given")
     dated = replace(clock, dates=dates_of(((item.verdict, item.token) for item in made.found), clock))
-    assert intake.dated_by(made.found, dated) == {"line": (3, "+00:00")}
+    told = [when(item.verdict.best, item.token, dated) for item in made.found if item.verdict.best is not None]
+    assert [sent and (sent.at.month, reason and reason.code) for sent, reason in told] == [
+        (month, "month_prefix") for month in (9, 10, 11)
+    ]
 
 
 def test_reasons_that_read_alike_are_one() -> None:
