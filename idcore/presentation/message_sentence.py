@@ -137,7 +137,22 @@ def last_said(
     of_last = {place for place, _ in last}
     places = words("comma").join(dict.fromkeys(place for place, _ in telling if place in of_last))
     known = {"what": words("semicolon").join(texts), "place": places}
-    return words("one.last", at=reader.full(moment), **known) if moment else words("one.last_undated", **known)
+    said = words("one.last", at=reader.full(moment), **known) if moment else words("one.last_undated", **known)
+    dated = sorted((time, place) for place, time in enumerate(times) if time is not None)
+    order = range(len(telling)) if None in times else [place for _, place in dated]
+    open_ = _failed_elsewhere((telling[place] for place in order), last[0][1])
+    what = words("semicolon").join(_of_group(claim, words) for _, claim in open_[:_MOST_GROUPS])
+    places = words("comma").join(place for place, _ in open_[:_MOST_GROUPS])
+    failed = words("one.failed_elsewhere", what=what, place=places) if open_ else ""
+    return words("compare.between").join(filter(None, [said, failed]))
+
+
+def _failed_elsewhere(claims: Iterable[tuple[str, Delivery]], last: Delivery) -> list[tuple[str, Delivery]]:
+    """The last claim of each other group that is named, where that is a failure or a dead letter."""
+    if last.group is None or last.event == "track":
+        return []
+    of_groups = {claim.group: (place, claim) for place, claim in claims if claim.group not in (None, last.group)}
+    return [each for each in of_groups.values() if each[1].event == "failed" or each[1].is_dead]
 
 
 def _of_group(claim: Delivery, words: Words) -> str:

@@ -157,6 +157,20 @@ def test_of_the_groups_of_mqadmin_those_that_have_not_consumed_it_come_first(ope
 
 
 @pytest.mark.parametrize(
+    ("ended", "has"), [("mail", True), ("bill", False), ("", False)], ids=["another group", "the same", "no group"]
+)
+def test_what_another_group_failed_is_said_beside_what_happened_last(open_page: Open, ended: str, has: bool) -> None:
+    thread = f"[ConsumeMessageThread_{ended}_1]" if ended else "[pool-1-thread-1]"
+    text = (
+        f"2026-11-20 10:05:34.002 WARN [ConsumeMessageThread_bill_1] consume message failed. messageId:{ONE_MESSAGE}\n"
+        f"2026-11-20 10:05:34.012 INFO {thread} consume success msgId={ONE_MESSAGE}\n"
+    )
+    page = shown(decoded(open_page, text)).replace("<b>", "").replace("</b>", "")
+    assert "Last in the lines: acknowledged" in page
+    assert ("Other groups: failed, group bill (line 1)" in page) is has
+
+
+@pytest.mark.parametrize(
     "text",
     [
         FAILED_ONCE + FAILED_ONCE.replace(ONE_MESSAGE, f"{ONE_MESSAGE[:-1]}8"),  # two messages

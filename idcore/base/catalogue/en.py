@@ -585,6 +585,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "one.at": "file {file} at {position}",
     "one.stored": "Stored on {where}; {at}.",
     "one.group": "group {name}",
+    "one.failed_elsewhere": "Other groups: **{what}** ({place}), and nothing after that.",
     "one.last": "Last in the lines: **{what}** at **{at}** ({place}).",
     "one.last_undated": "Last in the lines: **{what}** ({place}).",
     "one.last_event": "Last: **{what}**, {at}.",

@@ -571,6 +571,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "one.at": "文件 {file} 的 {position} 处",
     "one.stored": "存储于 {where}；{at}。",
     "one.group": "消费组 {name}",
+    "one.failed_elsewhere": "其他消费组：**{what}**（{place}），此后没有记录。",
     "one.last": "日志中最后一次：**{what}**，时间为 **{at}**（{place}）。",
     "one.last_undated": "日志中最后一次：**{what}**（{place}）。",
     "one.last_event": "最后：**{what}**，{at}。",
