@@ -316,7 +316,8 @@ _STORED = lazy_pattern(r"store_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", r
 _PREFIX = lazy_pattern(
     r"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
     r"(?:[ \u00a0\u202f]?(?:([AaPp])\.?[ \u00a0]?[Mm](?![A-Za-z0-9_])\.?|(上午|午前|오전)|(下午|午後|오후)))?"
-    r"\s?(Z\b|[+-]\d\d:?\d\d\b)?"
+    r"(\s?(?:Z\b|[+-]\d\d:?\d\d\b|(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d\d)?\b|\b(?![+-])))"
+    r"|(?:\+(?:0\d|1[0-4])|-(?:0\d|1[0-2]))(?![\w:.,/+-]|[^\x00-\x7f]))?"  # as PostgreSQL has zones
 )
 _PREFIX_WITHIN = 160
 _STORE_TIME = r"store[_ -]?(?:date)?time(?:stamp)?|存储时间|存儲時間"
@@ -705,7 +706,7 @@ def _of_half_day(hour: int, after: str | None) -> int:
 
 
 def _minutes(zone: str) -> int:
-    sign, digits = zone.lstrip("UTCGMutcgmZz")[:1], "".join(filter(str.isdigit, zone))
+    sign, digits = zone.strip().lstrip("UTCGMutcgmZz")[:1], "".join(filter(str.isdigit, zone))
     if not sign:
         return 0
     minutes = int(digits[:-2]) * 60 + int(digits[-2:]) if len(digits) > 2 else int(digits) * 60

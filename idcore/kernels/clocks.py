@@ -44,6 +44,14 @@ def digits_at(p, end):
 
 
 @numba.njit(cache=True, nogil=True)
+def number_at(p, size):
+    number = np.int64(0)
+    for at in range(size):
+        number = 10 * number + np.int64(load_8(p + U(at))) - signs.ZERO
+    return number
+
+
+@numba.njit(cache=True, nogil=True)
 def may_be_month(p, end):
     """Whether the word at p may be the name of a month."""
     if p + U(3) > end:

@@ -14,7 +14,7 @@ from idcore.ids import line_moments, line_time
 from idcore.ids.clock import DAY_MS, HOUR_MS, MINUTE_MS, NO_TIME, QUARTER_MS
 
 from . import signs
-from .clocks import may_be_of_date
+from .clocks import digits_at, may_be_of_date, number_at
 from .signs import is_digit, is_letter, is_quote_or_space, is_space, is_word
 from .vector import bo_mask_64, load_8, load_64, separator_mask_64, trailing_zeros
 
@@ -33,6 +33,9 @@ HALVES = tuple(
 NBSP_0, NBSP_1 = tuple("\u00a0".encode())
 NARROW_BLANK, WIDE_0, WIDE_9 = (int.from_bytes(sign.encode(), "big") for sign in "\u202f０９")
 OPEN_ROUND, OPEN_CURLY, DOLLAR = b"({$"
+UPPER_G, UPPER_U = b"GU"
+UTC, GMT = (int.from_bytes(name, "big") for name in (b"UTC", b"GMT"))
+BEHIND_NO_ZONE = tuple(b":.,/+-")  # hours alone in front of these are none
 WIDE_COLON = "：".encode()[-1]
 WIDE_BYTE = 0xEF  # the first of a digit of full width
 # What is in the names of times that are to come (`line_moments.is_due`), how those in ASCII end (also with `at` or
@@ -426,6 +429,49 @@ def three_at(p):
 
 
 @numba.njit(cache=True, nogil=True)
+def lone_zone(p, end):
+    """The minutes of a zone without minutes whose sign is at p, as PostgreSQL has them, or NO_ZONE."""
+    if p + U(3) > end:
+        return NO_ZONE
+    is_behind = load_8(p) == signs.HYPHEN
+    hours = two_digits(p + U(1))
+    if hours < 0 or hours > (12 if is_behind else 14):
+        return NO_ZONE
+    if p + U(3) < end:
+        behind = load_8(p + U(3))
+        if is_word(behind) or behind >= signs.NOT_ASCII:
+            return NO_ZONE
+        for sign in BEHIND_NO_ZONE:
+            if behind == sign:
+                return NO_ZONE
+    return -hours * 60 if is_behind else hours * 60
+
+
+@numba.njit(cache=True, nogil=True)
+def zone_behind_name(p, end):
+    """The minutes of the zone whose UTC or GMT ends at p: 0, or those of `+8`, `-08:00`, `+0800`; or NO_ZONE."""
+    if p == end:
+        return np.int64(0)
+    sign = load_8(p)
+    if sign != signs.PLUS and sign != signs.HYPHEN:
+        return NO_ZONE if is_word(sign) else np.int64(0)
+    p += U(1)
+    size = U(digits_at(p, end))
+    if size < U(1) or size > U(4) or (p + size < end and is_word(load_8(p + size))):
+        return NO_ZONE
+    ahead = number_at(p, size)
+    if size > U(2):
+        ahead = ahead // 100 * 60 + ahead % 100
+    else:
+        ahead *= 60
+        p += size
+        if p + U(3) <= end and load_8(p) == signs.COLON and digits_at(p + U(1), end) == 2:
+            is_ended = p + U(3) == end or not is_word(load_8(p + U(3)))
+            ahead += two_digits(p + U(1)) if is_ended else 0
+    return -ahead if sign == signs.HYPHEN else ahead
+
+
+@numba.njit(cache=True, nogil=True)
 def rest_of_moment(p, end):
     """Of the moment at p: ms since its minute, and the minutes its zone is ahead (NO_ZONE).
 
@@ -445,6 +491,7 @@ def rest_of_moment(p, end):
             elif is_digit(behind) or is_space(behind):
                 behind = np.int64(signs.UPPER_Z)
             may_go_on = behind == signs.UPPER_Z or behind == signs.PLUS or behind == signs.HYPHEN
+            may_go_on = may_go_on or behind == UPPER_U or behind == UPPER_G
             if not (
                 may_go_on or behind | 32 == signs.LOWER_A or behind | 32 == signs.LOWER_P or behind >= signs.NOT_ASCII
             ):
@@ -470,9 +517,16 @@ def rest_of_moment(p, end):
         byte = load_8(p)
         if is_space(byte):
             p += U(1)
+        elif byte == signs.PLUS or byte == signs.HYPHEN:
+            ahead = lone_zone(p, end)
+            if ahead != NO_ZONE:
+                return ms, ahead
     if p >= end:
         return ms, NO_ZONE
     sign = load_8(p)
+    if (sign == UPPER_U or sign == UPPER_G) and p + U(3) <= end and (three_at(p) == UTC or three_at(p) == GMT):
+        ahead = zone_behind_name(p + U(3), end)
+        return (NOT_THERE if ahead != NO_ZONE and abs(ahead) >= 1440 else ms), ahead
     if sign == signs.UPPER_Z and (p + U(1) == end or not is_word(load_8(p + U(1)))):
         return ms, np.int64(0)
     if (sign == signs.PLUS or sign == signs.HYPHEN) and p + U(5) <= end:

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from . import signs
-from .clocks import digits_at, may_have_date_behind
+from .clocks import digits_at, may_have_date_behind, number_at
 from .dates import (
     DAY,
     DAY_EARLY,
@@ -64,14 +64,6 @@ class Stamp(NamedTuple):
 
 
 NO_STAMP = Stamp(U(0), U(0), NO_YEAR, np.int64(0), np.int64(0), np.int64(0), NO_ZONE, False)
-
-
-@numba.njit(cache=True, nogil=True)
-def number_at(p, size):
-    number = np.int64(0)
-    for at in range(size):
-        number = 10 * number + np.int64(load_8(p + U(at))) - signs.ZERO
-    return number
 
 
 @numba.njit(cache=True, nogil=True)

@@ -23,7 +23,9 @@ STORED_MARK = (
 MOMENT = re.compile(
     rb"(?<!\d)((?:19|20)\d\d)[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
     rb"(?:(?: |\xc2\xa0|\xe2\x80\xaf)?((?:[AaPp]\.?(?: |\xc2\xa0)?[Mm](?![A-Za-z0-9_])\.?)|%s))?"
-    rb"\s?(Z\b|[+-]\d\d:?\d\d\b)?" % "|".join(["上午", "下午", "午前", "午後", "오전", "오후"]).encode()
+    rb"(\s?(?:Z\b|[+-]\d\d:?\d\d\b|(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d\d)?\b|\b(?![+-])))"
+    rb"|(?:\+(?:0\d|1[0-4])|-(?:0\d|1[0-2]))(?![\w:.,/+\x80-\xff-]))?"
+    % "|".join(["上午", "下午", "午前", "午後", "오전", "오후"]).encode()
 )
 FORENOONS = [half.encode() for half in ("上午", "午前", "오전")]
 BORN_MARK = re.compile(rb"born_?timestamp[^0-9A-Za-z]{1,12}(\d{12,14})(?!\d)", re.IGNORECASE)
@@ -107,9 +109,11 @@ def opening_of(found: re.Match[bytes]) -> tuple[datetime, int | None] | None:
         return None
     if zone is None:
         return wall, None
-    if zone == b"Z":
-        return wall, 0
-    ahead = int(zone[1:3]) * 60 + int(zone[-2:])
+    zone = zone.strip()
+    if zone[:1] not in b"+-":
+        zone = zone[1:] if zone[:1] == b"Z" else zone[3:]
+    digits = zone[1:].replace(b":", b"")
+    ahead = int(digits[:-2]) * 60 + int(digits[-2:]) if len(digits) > 2 else int(digits or b"0") * 60
     return None if ahead >= 1440 else (wall, -ahead if zone[:1] == b"-" else ahead)
 
 
