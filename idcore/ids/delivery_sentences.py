@@ -182,12 +182,12 @@ def _tries(deliveries: Sequence[Delivery], words: Words, at: Place) -> Iterator[
         behind = deliveries[max(place for place, one in enumerate(deliveries) if one.event == "failed") :]
         later = _of(behind, "received")
         yield words("delivery.said.open_again", place=at(later[-1])) if later else words("delivery.said.not_consumed")
-    elif most and not acked and counted <= most:
+    elif most and not acked and counted <= most and not any(one.is_dead for one in deliveries):
         yield words("delivery.said.last_open")
     last = failed[-1].tries if failed else most or None
     pace = next((one.pace for one in reversed(deliveries) if one.pace and one.event), "")
     after = None if last is None else delay_of(last + 1)
-    groups = {one.group for one in failed}
+    groups = {one.group for one in failed or deliveries}
     is_over = acked or any(one.is_dead and (one.group in groups or None in {one.group, *groups}) for one in deliveries)
     if is_over or (last is not None and counted > last):  # it ended, or what comes next is in the lines
         return

@@ -70,6 +70,14 @@ def test_each_group_has_its_own_failures_and_its_own_end(tmp_path: Path) -> None
     }
 
 
+def test_a_line_of_several_messages_is_one_line(tmp_path: Path) -> None:
+    text = f"{at(1)} ERROR [ConsumeMessageThread_ship_1] consume batch failed, msgIds=[{uniq(1)}, {uniq(2)}]"
+    found, _ = read(text, tmp_path)
+    failed = only(found, "consume_failed")
+    assert (failed.count, failed.evidence["messages"]) == (1, 2)
+    assert "1 line of ship says" in failed.say("meaning") and "messages: 2" in failed.say("meaning")
+
+
 def test_a_message_that_several_groups_receive_is_not_received_twice(tmp_path: Path) -> None:
     text = [consumed(1, n, 1).replace("ship", group) for n, group in enumerate(("ship", "mail", "bill"))]
     found, _ = read("\n".join(text), tmp_path)

@@ -1402,6 +1402,13 @@ def test_each_group_has_its_own_attempts() -> None:
         assert f"Group {group}: 1 line says that a consumer failed: first attempt." in said
 
 
+def test_a_dead_letter_has_no_next_attempt() -> None:
+    lines = [OF_GROUPS[1], f"WARN [ConsumeMessageThread_bill_1] consume msgId={ID} sent to DLQ, reconsumeTimes=16"]
+    said = " ".join(sentences_of("\n".join(lines)))
+    assert "It is a dead letter (line 2)" in said
+    assert "If that attempt failed" not in said and "no line says" not in said
+
+
 def test_groups_that_each_receive_a_message_do_not_receive_it_twice() -> None:
     lines = [f"10:05:07 INFO [ConsumeMessageThread_{group}_1] receive msgId={ID}" for group in ("bill", "mail")]
     assert [one for one in sentences_of("\n".join(lines)) if "of one kind" in one] == []

@@ -36,6 +36,11 @@ class _Messages:
         claims = [(some[0].msg_id, self.places[id(one)]) for some in first for one in some]
         return [{"id": text, "file": one.file, "line": one.line} for text, one in claims if one.line is not None]
 
+    def lines(self, deliveries: Sequence[Delivery]) -> int:
+        """How many lines they are: one line may tell of several messages."""
+        known = [(self.places[id(one)], one) for one in deliveries]
+        return len({(claim.file, id(one) if claim.line is None else one.line) for claim, one in known})
+
     def who(self, deliveries: Sequence[Delivery]) -> str:
         """Whose lines they are: the group, else the topic, else the file."""
         named = (one.group or one.topic for one in deliveries)
@@ -139,7 +144,7 @@ def consume_failed(scan: Scan) -> Iterator[Finding]:
             evidence |= {"over_seconds": (when["until"] - when["since"]).total_seconds()}
             also.append("failed_over")
         evidence["also"] = also
-        yield Finding.of("consume_failed", name, len(lines), evidence, **when)
+        yield Finding.of("consume_failed", name, known.lines(lines), evidence, **when)
 
 
 def send_not_ok(scan: Scan) -> Iterator[Finding]:

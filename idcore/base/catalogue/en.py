@@ -2710,7 +2710,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
         "other": "at least {count:,} IDs of {subject} are not in this input. Between two IDs that are far apart the counter may have wrapped unseen, which hides 65,536 more each time. Missing IDs alone do not prove that messages were lost",
     },
     "meaning.consume_failed": {
-        "one": "{count:,} line of {subject} says that consuming failed: message {most} ({lines}). Messages of which no line says that they were consumed in the end: {unfinished:,}",
+        "one": "{count:,} line of {subject} says that consuming failed (messages: {messages:,}): {most} ({lines}). Messages of which no line says that they were consumed in the end: {unfinished:,}",
         "other": "{count:,} lines of {subject} say that consuming failed (messages: {messages:,}). The worst is {most}: failures: {most_times:,} ({lines}). Messages of which no line says that they were consumed in the end: {unfinished:,}",
     },
     "meaning.same_key": {
