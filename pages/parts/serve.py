@@ -73,6 +73,7 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     streamlit_private.log_values_in_a_line()
     streamlit_private.watch_websockets()
     streamlit_private.watch_requests()
+    streamlit_private.keep_boxes_alone()
     if visitor.entrance().mode == "login":
         provider_connections.share_authorities()
     streamlit_private.bound_providers()

@@ -6,6 +6,7 @@ says, and no more. `tests/pages/test_streamlit_private.py` names what a new vers
 
 from __future__ import annotations
 
+import json
 import re
 from asyncio import get_running_loop
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import streamlit as st
 
 from idcore.base.errors import CoreError
+from idcore.base.plain_json import most_values
 from idcore.base.protobuf_parts import has_more
 from idcore.server import provider_answers
 from idcore.server.download_turns import DownloadTurns
@@ -30,6 +32,9 @@ MOST_OF_HEAD = 1 << 16  # bytes of a request that come without an end of its hea
 MOST_WAITING = 16  # requests of one connection that came before the one at work has its answer; a browser sends none
 MOST_IN_A_MESSAGE = 10_000  # values of widgets, or uploads
 MOST_PARTS = 50_000  # values in a message, of whatever kind: one that is parsed takes 24 times its bytes of empty ones
+MOST_OF_SCRIPTS = 1 << 16  # characters of JSON of our own scripts in a message: they say a word. It takes 25 times that
+MOST_OF_CLICK = 1 << 16  # characters of what is chosen in a chart; a box around many points has more of them
+MOST_IN_BOX = 1_000_000  # values in that, which are read for the box alone
 LONGEST_ANSWERED = 4 << 20  # bytes of a message that is parsed once more to say why it was dropped
 _DEFERRED = re.compile("[0-9a-f]{32}")  # of a download that is made when it is asked for
 
@@ -81,6 +86,10 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "streamlit.web.server.starlette.starlette_websocket._get_signed_cookie_with_chunks": (
         "the claims of a log-in, with their signature checked",
         "nobody is logged in",
+    ),
+    "streamlit.elements.plotly_chart.PlotlyChartSelectionSerde": (
+        "of a box around many points of a chart a session keeps the box alone",
+        "20 MB of such points take 450 MB of memory as long as a page is open, and stop everybody for seconds",
     ),
     "streamlit.web.server.starlette.starlette_auth_routes._create_oauth_client": (
         "what a provider of log-ins answers has a limit, and leads browsers to addresses of the web alone",
@@ -220,6 +229,21 @@ def watch_requests() -> None:
             _replace(kind, name, _go_on)
 
 
+def keep_boxes_alone() -> None:
+    """From now on a session keeps a box in a chart without the points in it: no page asks for these."""
+    if (kind := find("PlotlyChartSelectionSerde")) is not None:
+        _replace(kind, "deserialize", _read_selection)
+
+
+def _read_selection(read: Callable[..., Any], serde: Any, text: str | None) -> Any:
+    if text is None or len(text) <= MOST_OF_CLICK:
+        return read(serde, text)
+    box = read(serde, text)["selection"].get("box") if most_values(text) <= MOST_IN_BOX else None
+    if not box or len(alone := json.dumps(box)) > MOST_OF_CLICK:
+        return read(serde, None)
+    return read(serde, f'{{"selection": {{"points": [], "point_indices": [], "box": {alone}, "lasso": []}}}}')
+
+
 def bound_providers() -> None:
     """From now on the answers of providers of log-ins have limits (idcore/server/provider_answers.py)."""
     name = "_create_oauth_client"
@@ -345,7 +369,9 @@ def kind_of(message: bytes, stranger: bool = False) -> str | None:
     kind = read.WhichOneof("type") or ""
     is_sent = kind in ("stop_script", "app_heartbeat", "")
     if kind == KEPT:
-        is_sent = len(read.rerun_script.widget_states.widgets) <= MOST_IN_A_MESSAGE
+        widgets = read.rerun_script.widget_states.widgets
+        of_scripts = sum(len(one.json_value) + len(one.json_trigger_value) for one in widgets)
+        is_sent = len(widgets) <= MOST_IN_A_MESSAGE and of_scripts <= MOST_OF_SCRIPTS
     elif kind == "file_urls_request" and not stranger:
         is_sent = len(read.file_urls_request.file_names) <= MOST_IN_A_MESSAGE
     elif kind == "backend_operation_request" and not stranger:

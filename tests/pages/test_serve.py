@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import threading
 import time
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from starlette.types import Message, Receive, Scope, Send
+from streamlit.elements.plotly_chart import PlotlyChartSelectionSerde
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
@@ -26,7 +28,7 @@ from idcore.base.errors import CoreError
 from idcore.policy.access import Visitor
 from idcore.runs.runs import Run, RunError, Runs
 from idcore.server import first_page
-from idcore.server.front_door import STRANGER, Deaf
+from idcore.server.front_door import KEPT, STRANGER, Deaf
 from idcore.server.gate import Gate
 from idcore.server.logins import Entrance
 from pages.parts import scans, serve, streamlit_private
@@ -280,6 +282,35 @@ def test_a_message_of_few_large_values_is_taken() -> None:
     many.rerun_script.query_string = "a" * 500_000
     assert serve.kind_of({}, {"bytes": many.SerializeToString()}) == "rerun_script"
     assert serve.kind_of({}, {"bytes": b"\xff" * 20_000_000}) == ""  # Streamlit refuses what is none
+
+
+@pytest.mark.parametrize("name", ["json_value", "json_trigger_value"])
+def test_a_script_of_ours_says_a_word_and_no_tree(name: str) -> None:
+    """Of 18 MB of empty lists, which are 20 KB when they are packed, a session held 450 MB for as long as it lived."""
+    said, tree = '{"theme": "dark"}', f'{{"theme": [{"[]," * 30_000}0]}}'
+    assert serve.kind_of({}, {"bytes": widget(**{name: said})}) == KEPT
+    assert serve.kind_of({}, {"bytes": widget(**{name: tree})}) is None
+    many = BackMsg()
+    for place in range(100):
+        many.rerun_script.widget_states.widgets.add(id=str(place), **{name: f"[{'[],' * 300}0]"})
+    assert serve.kind_of({}, {"bytes": many.SerializeToString()}) is None
+
+
+def of_points(many: int, box: object) -> str:
+    points = [{"x": "2026-10-04 09:30", "y": place, "point_index": place} for place in range(many)]
+    return json.dumps({"selection": {"points": points, "point_indices": [*range(many)], "box": box, "lasso": []}})
+
+
+def test_of_a_box_around_many_points_the_box_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PlotlyChartSelectionSerde, "deserialize", PlotlyChartSelectionSerde.deserialize)
+    streamlit_private.keep_boxes_alone()
+    read, box = PlotlyChartSelectionSerde().deserialize, [{"x": ["2026-10-04 09:30", "2026-10-04 09:40"]}]
+    few, large = read(of_points(3, box))["selection"], read(of_points(20_000, box))["selection"]
+    assert len(few["points"]) == 3 and few["box"] == large["box"] == box
+    assert large["points"] == large["point_indices"] == large["lasso"] == []
+    assert read(None)["selection"]["box"] == [] == read(of_points(20_000, None))["selection"]["box"]
+    assert read(of_points(3, [[]] * 50_000))["selection"]["box"] == []
+    assert read('{"a": [' + "[]," * 600_000 + "0]}") == read(None), "it is not read at all"
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
