@@ -296,7 +296,7 @@ def test_a_script_of_ours_says_a_word_and_no_tree(name: str) -> None:
     assert serve.kind_of({}, {"bytes": many.SerializeToString()}) is None
 
 
-def of_points(many: int, box: object) -> str:
+def of_points(many: int, box: Any) -> str:
     points = [{"x": "2026-10-04 09:30", "y": place, "point_index": place} for place in range(many)]
     return json.dumps({"selection": {"points": points, "point_indices": [*range(many)], "box": box, "lasso": []}})
 
@@ -304,7 +304,8 @@ def of_points(many: int, box: object) -> str:
 def test_of_a_box_around_many_points_the_box_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PlotlyChartSelectionSerde, "deserialize", PlotlyChartSelectionSerde.deserialize)
     streamlit_private.keep_boxes_alone()
-    read, box = PlotlyChartSelectionSerde().deserialize, [{"x": ["2026-10-04 09:30", "2026-10-04 09:40"]}]
+    read = PlotlyChartSelectionSerde().deserialize
+    box: Any = [{"x": ["2026-10-04 09:30", "2026-10-04 09:40"]}]
     few, large = read(of_points(3, box))["selection"], read(of_points(20_000, box))["selection"]
     assert len(few["points"]) == 3 and few["box"] == large["box"] == box
     assert large["points"] == large["point_indices"] == large["lasso"] == []
