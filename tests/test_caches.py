@@ -6,7 +6,9 @@ import functools
 import gc
 import sys
 from collections.abc import Iterator
+from datetime import tzinfo
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -39,7 +41,10 @@ def _caches() -> Iterator[Any]:
     """Every `lru_cache` of the code."""
     for name, module in [*sys.modules.items()]:
         if name.startswith("idcore."):
-            yield from (one for one in vars(module).values() if isinstance(one, functools._lru_cache_wrapper))
+            for one in vars(module).values():
+                yield from getattr(one, "caches", ()) if isinstance(one, FunctionType) else ()
+                if isinstance(one, functools._lru_cache_wrapper):
+                    yield one
 
 
 def _texts_in(held: Any, levels: int = 6) -> Iterator[str]:
@@ -69,6 +74,28 @@ def test_no_cache_keeps_a_long_text(name: str) -> None:
         list(operation.call(given, CALLER).items)
     assert intake.read([("", TEXTS[name])]).found
     assert _long_ones() == []
+
+
+def _bytes_of(held: Any, seen: set[int]) -> int:
+    if id(held) in seen or callable(held) or isinstance(held, ModuleType | tzinfo):
+        return 0
+    seen.add(id(held))
+    return sys.getsizeof(held) + sum(_bytes_of(one, seen) for one in gc.get_referents(held))
+
+
+@pytest.mark.parametrize("width", [250, 2_000, 16_000])
+@pytest.mark.parametrize("sign", ["{", "10:00:00 ", "Nov 21 10:00:00 ", "key=value, "])
+def test_what_a_cache_makes_of_lines_has_a_bound(sign: str, width: int) -> None:
+    """Of nine texts of 1 MB 3.7 GB stayed: each line was short enough to be kept, its brackets took 110 times it."""
+    for cache in _caches():
+        cache.cache_clear()
+    lines = [f"{f'{place} {sign * width}'[:width]} msgId={ID}" for place in range(12)]
+    intake.read([("", "\n".join(lines))])
+    for cache in {id(one): one for one in _caches()}.values():
+        if (held := cache.cache_info()).currsize >= 8:  # it grows with the lines
+            seen = set[int]()
+            each = sum(_bytes_of(one, seen) for one in gc.get_referents(cache)) / held.currsize
+            assert each * held.maxsize < 80 << 20, f"{cache.__name__}: {each:,.0f} bytes for each"
 
 
 @pytest.mark.parametrize("zone", ["\t" * 100_000 + "UTC", "Asia/Shanghai" + "\n" * 300, " " * 61 + "+08:00"])

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from idcore.base.layout import COUNTER_DIGITS, LAYOUTS, VALUE_DIGITS
 from idcore.base.lazy_pattern import lazy_pattern
+from idcore.base.line_cache import kept_by_length
 from idcore.ids.clock import DAY_MS, IN_USE, QUARTER_MS
 
 LONGEST = 1 << 16  # characters: a longer line dates nothing
@@ -544,7 +545,7 @@ def named_day(line: str, elapsed: Sequence[int] | None = None) -> NamedDay | Non
     return None if proved is None else NamedDay.fromisoformat(proved.time.isoformat())
 
 
-@lru_cache(maxsize=512)  # each line is asked for again by each ID near it
+@kept_by_length(512)  # each line is asked for again by each ID near it
 def _named_days(line: str) -> tuple[Moment, ...]:
     return tuple(_days_in(line)) if _may_be(line) else ()
 

@@ -17,6 +17,7 @@ from itertools import chain, takewhile
 from typing import Literal, NamedTuple
 
 from idcore.base.lazy_pattern import lazy_pattern
+from idcore.base.line_cache import kept_by_length
 from idcore.ids import rules
 from idcore.ids.line_moments import (
     LONGEST,
@@ -144,7 +145,7 @@ def without_strings(line: str, kept: Callable[[str], object] = lambda _: False) 
     return _STRINGS.sub(lambda one: one[0] if one["end"] is None or kept(one[0]) else "_" * len(one[0]), line)
 
 
-@lru_cache(maxsize=4096)  # a line is near to many IDs of a list
+@kept_by_length(1_024)  # a line is near to many IDs of a list; a bracket takes 110 times its byte
 def _marks(line: str, before: str) -> list[_Bracket]:
     bare = before + without_strings(line)
     found = list[_Bracket]()
@@ -157,7 +158,7 @@ def _marks(line: str, before: str) -> list[_Bracket]:
     return found
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1_024)
 def _is_closed(line: str) -> bool:
     """Whether a line ends each bracket that it begins, and no other."""
     if "{" not in line and "}" not in line and "[" not in line and "]" not in line:
@@ -539,7 +540,7 @@ def _said_by(line: str) -> _Said:
 _Kind = Literal["blank", "dated", "row", ""]
 
 
-@lru_cache(maxsize=4096)  # a line is near to many IDs
+@lru_cache(maxsize=1_024)  # a line is near to many IDs
 def _kind(line: str) -> _Kind:
     """Whether a line is blank, or a row of a query as mysql's `\\G` and psql's `\\x` begin it, or may have a time."""
     if not line.strip(_BLANK):
