@@ -74,6 +74,7 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     streamlit_private.watch_websockets()
     streamlit_private.watch_requests()
     streamlit_private.keep_boxes_alone()
+    streamlit_private.bound_lines()
     if visitor.entrance().mode == "login":
         provider_connections.share_authorities()
     streamlit_private.bound_providers()

@@ -33,6 +33,7 @@ MOST_WAITING = 16  # requests of one connection that came before the one at work
 MOST_IN_A_MESSAGE = 10_000  # values of widgets, or uploads
 MOST_PARTS = 50_000  # values in a message, of whatever kind: one that is parsed takes 24 times its bytes of empty ones
 MOST_OF_SCRIPTS = 1 << 16  # characters of JSON of our own scripts in a message: they say a word. It takes 25 times that
+MOST_OF_LINE = 1 << 16  # characters in a box of one line; the longest path has 4,096
 MOST_OF_CLICK = 1 << 16  # characters of what is chosen in a chart; a box around many points has more of them
 MOST_IN_BOX = 1_000_000  # values in that, which are read for the box alone
 LONGEST_ANSWERED = 4 << 20  # bytes of a message that is parsed once more to say why it was dropped
@@ -90,6 +91,18 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "streamlit.elements.plotly_chart.PlotlyChartSelectionSerde": (
         "of a box around many points of a chart a session keeps the box alone",
         "20 MB of such points take 450 MB of memory as long as a page is open, and stop everybody for seconds",
+    ),
+    "streamlit.elements.widgets.text_widgets.TextInputSerde": (
+        "a box of one line has a longest text",
+        "20 MB in it, which are 20 KB when they are packed, stop everybody for five seconds at each click",
+    ),
+    "streamlit.elements.widgets.selectbox.SelectboxSerde": (
+        "the same of what was chosen in a list",
+        "20 MB in it, which are 20 KB when they are packed, stop everybody for five seconds at each click",
+    ),
+    "streamlit.elements.widgets.radio.RadioSerde": (
+        "the same of what was chosen in a row",
+        "20 MB in it, which are 20 KB when they are packed, stop everybody for five seconds at each click",
     ),
     "streamlit.web.server.starlette.starlette_auth_routes._create_oauth_client": (
         "what a provider of log-ins answers has a limit, and leads browsers to addresses of the web alone",
@@ -227,6 +240,17 @@ def watch_requests() -> None:
         _replace(kind, "on_headers_complete", _end_head)
         for name in ("on_body", "on_message_complete"):
             _replace(kind, name, _go_on)
+
+
+def bound_lines() -> None:
+    """From now on a box of one line, and a choice, have so many characters; a text area has what fits in a message."""
+    for name in ("TextInputSerde", "SelectboxSerde", "RadioSerde"):
+        if (kind := find(name)) is not None:
+            _replace(kind, "deserialize", _read_line)
+
+
+def _read_line(read: Callable[..., Any], serde: Any, text: str | None) -> Any:
+    return read(serde, text[:MOST_OF_LINE] if isinstance(text, str) else text)
 
 
 def keep_boxes_alone() -> None:

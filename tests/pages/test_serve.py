@@ -314,6 +314,18 @@ def test_of_a_box_around_many_points_the_box_is_kept(monkeypatch: pytest.MonkeyP
     assert read('{"a": [' + "[]," * 600_000 + "0]}") == read(None), "it is not read at all"
 
 
+@pytest.mark.parametrize("name", ["TextInputSerde", "SelectboxSerde", "RadioSerde"])
+def test_a_box_of_one_line_has_a_longest_text(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 19 MB in a box of the lab, which pages put into their address, everybody waited for five seconds."""
+    kind = streamlit_private.find(name)
+    monkeypatch.setattr(kind, "deserialize", kind.deserialize)
+    streamlit_private.bound_lines()
+    options: dict[str, Any] = {"formatted_options": ["b"], "formatted_option_to_option_index": {"b": 0}}
+    box = kind("") if name == "TextInputSerde" else kind(["b"], **options)
+    assert box.deserialize("b") == "b" and len(str(box.deserialize("a" * 1_000_000))) <= streamlit_private.MOST_OF_LINE
+    box.deserialize(None)
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_too_many_files_at_once_have_an_answer(lang: str) -> None:
     asked = uploads(10_001)
