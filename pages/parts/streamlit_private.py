@@ -37,6 +37,7 @@ MOST_OF_LINE = 1 << 16  # characters in a box of one line; the longest path has 
 MOST_OF_CLICK = 1 << 16  # characters of what is chosen in a chart; a box around many points has more of them
 MOST_IN_BOX = 1_000_000  # values in that, which are read for the box alone
 LONGEST_ANSWERED = 4 << 20  # bytes of a message that is parsed once more to say why it was dropped
+_FRAGMENT = re.compile("[0-9a-f]{0,64}")  # Streamlit writes one that it does not know into the log, as it is
 _DEFERRED = re.compile("[0-9a-f]{32}")  # of a download that is made when it is asked for
 
 # name: what for; without it
@@ -396,6 +397,7 @@ def kind_of(message: bytes, stranger: bool = False) -> str | None:
         widgets = read.rerun_script.widget_states.widgets
         of_scripts = sum(len(one.json_value) + len(one.json_trigger_value) for one in widgets)
         is_sent = len(widgets) <= MOST_IN_A_MESSAGE and of_scripts <= MOST_OF_SCRIPTS
+        is_sent = is_sent and _FRAGMENT.fullmatch(read.rerun_script.fragment_id) is not None
     elif kind == "file_urls_request" and not stranger:
         is_sent = len(read.file_urls_request.file_names) <= MOST_IN_A_MESSAGE
     elif kind == "backend_operation_request" and not stranger:

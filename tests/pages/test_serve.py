@@ -314,6 +314,16 @@ def test_of_a_box_around_many_points_the_box_is_kept(monkeypatch: pytest.MonkeyP
     assert read('{"a": [' + "[]," * 600_000 + "0]}") == read(None), "it is not read at all"
 
 
+@pytest.mark.parametrize("scope", [{}, {STRANGER: True}])
+def test_the_name_of_a_fragment_is_none_of_a_visitors_own(scope: dict[str, Any]) -> None:
+    """Streamlit logs one that it does not know: once 19 MB were a line of the log. A stranger may send it, too."""
+    names = {"": True, "0" * 32: True, "a\nlines of a server": False, "a" * 100_000: False}
+    for name, is_taken in names.items():
+        message = BackMsg()
+        message.rerun_script.fragment_id = name
+        assert (serve.kind_of(scope, {"bytes": message.SerializeToString()}) == KEPT) == is_taken
+
+
 @pytest.mark.parametrize("name", ["TextInputSerde", "SelectboxSerde", "RadioSerde"])
 def test_a_box_of_one_line_has_a_longest_text(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 19 MB in a box of the lab, which pages put into their address, everybody waited for five seconds."""
