@@ -46,7 +46,7 @@ FIRST_ELAPSED, LAST_ELAPSED, LAST_TIME = range(13, FIGURES)
 def unroll_rising(values, chain, positions, gap, figures):
     """The same of one process without a doubt: every counter is a little above the one before.
 
-    False of another, which `unroll` has to do from the begin.
+    False of another, which `unroll` has to do from its beginning.
     """
     before, earlier = counter_of(values[0]), elapsed_of(values[0])
     chain[0] = positions[0] = gap[0] = 0
