@@ -20,6 +20,7 @@ from typing import Any
 
 COMMANDS = ("scan", "compare")
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_AROUND = os.path.dirname(PACKAGE)
 INTERRUPTED, SESSION_LOST = 130, 3
 _HEAD = struct.Struct("!I")
 _MOST = 1 << 20
@@ -65,9 +66,11 @@ def stamp() -> str:
             if name.endswith(".py"):
                 status = os.stat(os.path.join(at, name))
                 known.update(f"{at}/{name} {status.st_size} {status.st_mtime_ns}\n".encode())
-    for name, value in sorted(os.environ.items()):
-        if name.startswith(_SETTINGS):
-            known.update(f"{name}={value}\0".encode(errors="surrogateescape"))
+    settings = {name: value for name, value in os.environ.items() if name.startswith(_SETTINGS)}
+    settings.pop("PYTHONSAFEPATH", None)  # a session has it, and finds the same modules: it has the path of idcore, too
+    path = [part for part in settings.pop("PYTHONPATH", "").split(os.pathsep) if part and part != _AROUND]
+    for name, value in sorted((settings | {"PYTHONPATH": os.pathsep.join(path)}).items()):
+        known.update(f"{name}={value}\0".encode(errors="surrogateescape"))
     return known.hexdigest()
 
 

@@ -205,7 +205,7 @@ register(
     Rule(
         "send_failed",
         WARNING,
-        12,
+        21,
         "send_failed/broker_busy",
         evidence=SendFailedEvidence,
         of_scan=send_failed,
