@@ -33,6 +33,14 @@ _ROUTE_TOPIC = re.compile(
 _CHANNEL = re.compile(r"(?:channel ?|connect to ?|address ?|addr ?[=:] ?)[<\[]?/?((?:\d{1,3}\.){3}\d{1,3}:\d{1,5})")
 _BROKER = re.compile(r"\bbroker ?[nN]ame(?:\"?\s?[=:]\s?\"?)([A-Za-z0-9_.-]{1,100})")
 _SENT_TO = re.compile(r"\bBrokersSent: ?\[([A-Za-z0-9_., :-]{1,300})\]")
+# What else applications send, where nothing in the line or its stack trace is of RocketMQ.
+_OF_OTHERS = re.compile(
+    r"(?i)kafka|rabbit|pulsar|activemq|redis|mqtt|web ?socket|webhook|https?:|\b(?:requests?|packets?|frames?|metrics?"
+    r"|telemetry|spans?|mails?|e-?mails?|sms|files?|slack|lark|dingtalk|wechat)\b|钉钉|微信|飞书|短信|邮件|请求"
+)
+_OF_ROCKETMQ = re.compile(
+    r"rocketmq|MQ(?:Client|Broker)Exception|\bRemoting[A-Z]|send(?:Default|Kernel)Impl|route info|TIMEOUT_CLEAN|PC_SYN"
+)
 _ID = re.compile(rf"(?<![0-9A-Za-z]){rules.CANDIDATE}(?![0-9A-Fa-f])")
 
 
@@ -75,6 +83,8 @@ class FailureLook:
             if told[:1].isspace() or not failed_send(told):
                 continue
             trace = _trace_below(text, line.end)
+            if _OF_OTHERS.search(told) is not None and _OF_ROCKETMQ.search(told + text_of(trace)) is None:
+                continue
             done = line.end + 1 + len(trace)
             number = first + line.number + 1 if first >= 0 else None
             self.failures.append(_failure(told, text_of(trace), file, number))

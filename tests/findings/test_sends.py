@@ -180,6 +180,7 @@ def test_a_failure_has_the_last_exception_of_its_stack_trace_and_counts_once() -
         ("send msg fail CODE: 2  DESC: [PC_SYNCHRONIZED]broker busy, start flow control", "PC_SYNCHRONIZED", ""),
         ("sendKernelImpl exception, resend at once, Broker: MessageQueue [topic=T1, brokerName=b]", "", "T1"),
         ("publish message failed: java.net.ConnectException: refused", "ConnectException", ""),
+        ("send request failed, RemotingTimeoutException: invokeSync call timeout", "RemotingTimeoutException", ""),
     ],
 )
 def test_the_reason_is_the_brokers_word_or_the_exception(line: str, reason: str, topic: str) -> None:
@@ -196,6 +197,11 @@ def test_the_reason_is_the_brokers_word_or_the_exception(line: str, reason: str,
         "send mail failed",
         "consume message failed, msgId=" + uniq(1),
         "java.lang.IllegalStateException: no bean",
+        "Failed to send request to http://10.0.0.1:8080/pay",
+        "send message to kafka failed, topic=orders",
+        "failed to send metrics: connection refused",
+        "发送钉钉消息失败",
+        "WebSocket send failed",
         "\tat x.SendFailedException.send failed",
     ],
 )
