@@ -51,9 +51,10 @@ PROMPTS: Mapping[str, Prompt] = {
         ),
         Prompt(
             "charged_twice", "Were these messages processed twice?", {"ids": "the IDs, or a path with them", **_INPUT},
-            f"{_SCAN} Read findings with the codes duplicate_send, received_twice, stored_copies and consume_failed, "
-            "and finding_lines of each. Compare with these IDs: <ids>. The input is <input>. Tell a duplicate send by "
-            "the producer from a redelivery to the consumer and from a retry after a failure; count each.",
+            f"{_SCAN} Read findings with the codes duplicate_send, same_key, received_twice, stored_copies and "
+            "consume_failed, and finding_lines of each. Compare with these IDs: <ids>. The input is <input>. Tell a "
+            "duplicate send by the client, the same key sent again by the application, a redelivery to the consumer "
+            "and a retry after a failure apart; count each.",
         ),
         Prompt(
             "lost_at", "What was lost at that time?", {"time": "the time, with its zone", **_INPUT},
