@@ -417,6 +417,16 @@ def test_each_filter_is_in_the_address_and_counts_what_is_under_it(tmp_path: Pat
     assert app.query_params["kind"] in ("restart", ["restart"]) and not app.exception
 
 
+def test_a_finding_that_names_no_id_leads_to_the_lines_of_its_time(tmp_path: Path, open_page: Open) -> None:
+    said = "2026-11-20 10:00:00.500 WARN send failed, order 7: RemotingTimeoutException\n"
+    run = judged(tmp_path, f"2026-11-20 10:00:00.000 msgId={PREFIX}{1_000_000:08X}0001\n" + said)
+    row = next(row for _, row in run.table("findings").to_pandas().iterrows() if row["code"] == "send_failed")
+    asked = finding_rows.lines_of(3, row, run.name)
+    assert asked == {"run": run.name, "from": "2026-11-20T09:59:59.500Z", "to": "2026-11-20T10:00:01.500Z"}
+    page = open_page("findings", run=run.name)
+    assert not page.exception and "1 line reports a failed send (RemotingTimeoutException)" in shown(page)
+
+
 def test_a_link_shows_one_finding_with_its_evidence(tmp_path: Path, open_page: Open) -> None:
     run = judged(tmp_path, two_at_once())
     app = open_page("findings", run=RUN, finding="0")

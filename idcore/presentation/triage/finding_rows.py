@@ -26,6 +26,7 @@ GAPS = "missing_ids"
 MORE = "more"  # the variant of a row that counts what is not listed
 LEAST_AT_ONCE = 3  # processes that miss IDs at once
 MOST_APART = 3  # findings of one kind that are shown one by one
+_AROUND = timedelta(seconds=1)
 _OF_FAILURES = {"retry_storm", "dead_letters"}  # what they say is in the failed attempts, not in what came of them
 _TIME = "datetime64[us, UTC]"
 
@@ -268,7 +269,13 @@ def widest_first(rows: Iterable[tuple[int, Row]]) -> list[tuple[int, Row]]:
 
 
 def lines_of(number: int, row: Row, run: str) -> dict[str, str]:
-    """What the page of lines is asked for: the finding and, of a gap, the time from the ID below it to that above."""
+    """What the page of lines is asked for: the finding and, of a gap, the time from the ID below it to that above.
+
+    One that names no ID, as failed sends may, has the lines of its time and of a second on either side.
+    """
+    if not tokens(evidence_of(row)) and pd.notna(row["first_sent_at"]):
+        around = TimeRange(row["first_sent_at"] - _AROUND, row["last_sent_at"] + _AROUND)
+        return {"run": run} | around.params()
     asked = {"run": run, "finding": str(number)}
     if (gap := gap_of(row)) is not None:
         asked |= TimeRange(gap[0], gap[1] + MILLISECOND).params()
