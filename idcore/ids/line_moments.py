@@ -325,7 +325,7 @@ _STORE_TIME = r"store[_ -]?(?:date)?time(?:stamp)?|存储时间|存儲時間"
 _STORED_TIME = lazy_pattern(
     rf"(?:{_STORE_TIME})[\"']?\s{{0,9}}[:：=]?\s{{0,9}}[\"'\[]?(?:(\d{{13}})(?!\d)|(?=\d))", re.IGNORECASE
 )
-STORE_HEAD = lazy_pattern(rf"\s*(?:{_STORE_TIME})\s*", re.IGNORECASE)  # of a column
+STORE_HEAD = lazy_pattern(rf"\s{{0,80}}(?:{_STORE_TIME})\s{{0,80}}", re.IGNORECASE)  # of a column
 _SIZES = sorted({layout.digits for layout in LAYOUTS.values() if layout.kind == "uniq"})
 _ID = lazy_pattern(rf"(?<![0-9A-Fa-f])(?:{'|'.join(f'[0-9A-Fa-f]{{{size}}}' for size in _SIZES)})(?![0-9A-Fa-f])")
 
