@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from idcore.base.encodings import text_of
 from idcore.ids.clock import from_ms, to_ms, wall_ms
 from idcore.ids.delivery import DEAD_PREFIX, EVENTS, Delivery, DeliveryReader
 from idcore.ids.identify import identify
+from idcore.scan.line_search import place_of
 from idcore.scan.schemas import SCHEMAS
 
 # Lines that are read: each takes some 100 microseconds. Of a large input, of which only pieces are seen, fewer.
@@ -91,7 +92,7 @@ class DeliveryClaim(NamedTuple):
     @property
     def place(self) -> str:
         """As findings and tables write it."""
-        return self.file if self.line is None else f"{self.file}:{self.line}"
+        return place_of(self.file, self.line)
 
 
 class DeliveryLook:
@@ -149,7 +150,7 @@ def table(deliveries: Sequence[DeliveryClaim], zone: tzinfo) -> pa.Table:
         event = _TRACKED.get(delivery.status or "", "track") if delivery.event == "track" else delivery.event
         if event not in (*EVENTS, "track"):
             continue
-        at = instant(delivery, zone)
+        at = instant(delivery.time, zone)
         rows.append(
             {
                 "msg_id": delivery.msg_id.upper(),
@@ -172,8 +173,8 @@ def table(deliveries: Sequence[DeliveryClaim], zone: tzinfo) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=SCHEMAS["deliveries"])
 
 
-def instant(delivery: Delivery, zone: tzinfo) -> int | None:
-    """When its line was written, in ms since 1970."""
-    if delivery.time is None:
+def instant(time: datetime | None, zone: tzinfo) -> int | None:
+    """The time of a line, which may name no zone, in ms since 1970."""
+    if time is None:
         return None
-    return to_ms(delivery.time) if delivery.time.tzinfo is not None else wall_ms(delivery.time, zone)
+    return to_ms(time) if time.tzinfo is not None else wall_ms(time, zone)

@@ -1,9 +1,14 @@
-"""Lines of a text that have one of some words. Reads no meaning."""
+"""Lines of a text that have one of some words, and the name of a place. Reads no meaning."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+
+def place_of(file: str, line: int | None) -> str:
+    """A place as findings and tables write it; `line` is None where it is not known."""
+    return file if line is None else f"{file}:{line}"
 
 
 class FoundLine(NamedTuple):

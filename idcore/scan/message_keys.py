@@ -8,8 +8,9 @@ from datetime import datetime
 
 from idcore.base.encodings import text_of
 from idcore.ids import rules
+from idcore.ids.delivery import DEAD_PREFIX, RETRY_PREFIX
 from idcore.ids.line_moments import prefix_time
-from idcore.scan.line_search import lines_with
+from idcore.scan.line_search import lines_with, place_of
 
 MOST_LINES = 10_000  # that are read: each takes some 15 microseconds
 _LONGEST_LINE, _HEAD = 1 << 16, 96
@@ -29,8 +30,8 @@ _TOPIC = re.compile(rb"(?<![A-Za-z])[tT]opic" + _IS + rb"([%A-Za-z0-9_|-]{1,255}
 _TAG = re.compile(rb"(?<![A-Za-z])(?:TAGS|[tT]ags?)" + _IS + rb"([^,;{}\[\]\"'\\\s]{1,255})")
 _BODY = re.compile(rb"bodyCRC" + _IS + rb"(\d{1,10})")
 _NO_KEY = re.compile(rb"(?i)null|none|nil|undefined|true|false|[0-9a-f]{32,}|\W*")
-# Topics of copies that a broker or a consumer makes: the message has its own.
-_COPIES = (b"%RETRY%", b"%DLQ%", b"SCHEDULE_TOPIC", b"rmq_sys_", b"RMQ_SYS_", b"TRANS_CHECK")
+# Topics into which a broker or a consumer puts copies of a message; the first two end in the consumer group.
+COPY_TOPICS = (RETRY_PREFIX, DEAD_PREFIX, "SCHEDULE_TOPIC", "rmq_sys_", "RMQ_SYS_", "TRANS_CHECK")
 
 
 @dataclass(slots=True)
@@ -54,7 +55,7 @@ class KeyedMessage:
     @property
     def place(self) -> str:
         """As findings write it."""
-        return self.file if self.line is None else f"{self.file}:{self.line}"
+        return place_of(self.file, self.line)
 
 
 class KeyLook:
@@ -88,8 +89,8 @@ class KeyLook:
             del self.messages[msg_id]
             return
         topic, tag, body = (pattern.search(part) for pattern in (_TOPIC, _TAG, _BODY))
-        if topic is not None and told.topic is None and not topic[1].startswith(_COPIES):
-            told.topic = topic[1].decode()
+        if topic is not None and told.topic is None and not (name := topic[1].decode()).startswith(COPY_TOPICS):
+            told.topic = name
         if tag is not None and told.tag is None:
             told.tag = tag[1].decode("utf-8", "replace")
         if body is not None and told.body_crc is None:

@@ -10,7 +10,7 @@ from idcore.base.encodings import text_of
 from idcore.ids import rules
 from idcore.ids.failed_sends import failed_send
 from idcore.ids.line_moments import prefix_time
-from idcore.scan.line_search import lines_with
+from idcore.scan.line_search import lines_with, place_of
 
 MOST_LINES = 2_000  # that are read: each takes some 100 microseconds
 _LONGEST_LINE, _TRACE = 1 << 13, 1 << 13  # bytes of a line, and of the stack trace below it
@@ -59,7 +59,7 @@ class SendFailure(NamedTuple):
     @property
     def place(self) -> str:
         """As findings write it."""
-        return self.file if self.line is None else f"{self.file}:{self.line}"
+        return place_of(self.file, self.line)
 
 
 class FailureLook:

@@ -25,15 +25,12 @@ from idcore.answers.findings.registry import ERROR, INFO, WARNING, Rule, Scan, r
 from idcore.base.errors import CoreError
 from idcore.base.layout import LAYOUTS, OFFSET_DIGITS, UNIQ_V4, VALUE_DIGITS
 from idcore.ids.clock import from_ms, to_ms
-from idcore.ids.delivery import SEND_OK
+from idcore.ids.delivery import DEAD_PREFIX, RETRY_PREFIX, SEND_OK
 from idcore.ids.identify import identify
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.origins import PROCESS_KEY, Fingerprint
 from idcore.scan.lines import LineEvidence, Named, Record
-
-# Topics into which a broker or a consumer puts copies of a message; the first two end in the consumer group.
-_RETRY, _DEAD = "%RETRY%", "%DLQ%"
-_COPY_TOPICS = (_RETRY, _DEAD, "SCHEDULE_TOPIC", "rmq_sys_", "RMQ_SYS_", "TRANS_CHECK")
+from idcore.scan.message_keys import COPY_TOPICS
 
 _CLIENT_DIGITS = {layout.digits for layout in LAYOUTS.values() if layout.kind == "client"}
 _PID = slice(-UNIQ_V4.digits_from("pid"), -UNIQ_V4.digits_from("loader"))
@@ -45,8 +42,8 @@ _AGAIN_BY = ("transaction", "retry", "delay", "")
 _AGAIN_TOPICS = {
     "RMQ_SYS_TRANS": "transaction",
     "RMQ_SYS_ROCKSDB_TRANS": "transaction",
-    _RETRY: "retry",
-    _DEAD: "retry",
+    RETRY_PREFIX: "retry",
+    DEAD_PREFIX: "retry",
     "SCHEDULE_TOPIC": "delay",
 }
 
@@ -59,7 +56,7 @@ def _again(record: Record) -> str:
 
 def _is_original(record: Record) -> bool:
     """Whether a record is what a producer sent: in a normal topic, without the marks of a copy."""
-    return bool(record.topic) and not record.again and not str(record.topic).startswith(_COPY_TOPICS)
+    return bool(record.topic) and not record.again and not str(record.topic).startswith(COPY_TOPICS)
 
 
 def _differs(records: Sequence[Record]) -> list[str]:
@@ -207,7 +204,7 @@ class _Stored:
         originals = {text: record for text, record in records.items() if _is_original(record)}
         self.why["batch" if _is_batch(originals) else min(why, default="", key=_AGAIN_BY.index)] += 1
         topics = [record.topic for record in records.values() if record.topic]
-        for start in (_RETRY, _DEAD):
+        for start in (RETRY_PREFIX, DEAD_PREFIX):
             self.groups |= {topic.removeprefix(start) for topic in topics if topic.startswith(start)}
         self.groups |= {record.group for record in records.values() if record.group}
         self.hosts |= {record.host for record in records.values() if record.host}

@@ -107,8 +107,7 @@ def _same_key(
     if spans := [span for messages in told if (span := _apart(messages)) is not None]:
         figures["apart_seconds"] = max(spans)
         also.append("keys_apart")
-    producers = {_producer(message.msg_id) for message in lines} - {""}
-    if producers:
+    if producers := {str(one.process) for message in lines if (one := _uniq(message.msg_id)) is not None}:
         figures["producers"] = _first(sorted(producers))
         also.append("keys_producers")
     if failures := [failed[message.msg_id] for message in lines if message.msg_id in failed]:
@@ -128,26 +127,24 @@ def _bodies(messages: Sequence[KeyedMessage]) -> set[int | None]:
 
 def _may_be_one(messages: Sequence[KeyedMessage]) -> bool:
     """Whether they may be one message that was sent again: they are few, of one day, and have msgIds of their own."""
-    ids = [identify(message.msg_id, "msgId", "any").best for message in messages]
-    if len(ids) > limits.SAME_KEY_IDS or any(one is None or one.id.kind == "offset" for one in ids):
+    if len(messages) > limits.SAME_KEY_IDS or not all(_is_msg_id(message.msg_id) for message in messages):
         return False
-    elapsed = [one.id.elapsed for one in ids if one is not None and isinstance(one.id, UniqId)]
+    elapsed = [one.elapsed for message in messages if (one := _uniq(message.msg_id)) is not None]
     return max(elapsed, default=0) - min(elapsed, default=0) <= limits.SAME_KEY_APART_MS
 
 
 def _apart(messages: Sequence[KeyedMessage]) -> float | None:
     """Seconds between the first and the last ID of one process, by the IDs themselves."""
-    ids = [one.id for message in messages if (one := identify(message.msg_id, "msgId").best) is not None]
-    own = [one for one in ids if isinstance(one, UniqId) and one.has_time]
+    own = [one for message in messages if (one := _uniq(message.msg_id)) is not None and one.has_time]
     if len(own) < len(messages) or len({one.process for one in own}) > 1:
         return None
     elapsed = [one.signed_elapsed for one in own]
     return (max(elapsed) - min(elapsed)) / 1000
 
 
-def _producer(msg_id: str) -> str:
-    best = identify(msg_id, "msgId").best
-    return str(best.id.process) if best is not None and isinstance(best.id, UniqId) else ""
+def _uniq(text: str) -> UniqId | None:
+    best = identify(text, "msgId", "any").best
+    return best.id if best is not None and isinstance(best.id, UniqId) else None
 
 
 def _is_msg_id(text: str) -> bool:

@@ -26,6 +26,7 @@ from idcore.answers.growth import DELETES_AT, KEPT_HOURS, expired_before
 from idcore.ids import clock as clocks
 from idcore.ids import rules
 from idcore.ids.origins import Fingerprint
+from idcore.scan.deliveries import instant
 
 
 def impossible(processes: Processes, scan: Scan) -> Iterator[Finding]:
@@ -186,7 +187,7 @@ def line_zone(scan: Scan) -> tzinfo:
 def logged(scan: Scan, times: Iterable[datetime | None]) -> dict[str, datetime]:
     """`since` and `until` of a finding by the times of its lines; nothing where no line has one."""
     zone = scan.once(line_zone)
-    known = [clocks.to_ms(at) if at.tzinfo is not None else clocks.wall_ms(at, zone) for at in times if at is not None]
+    known = [at for time in times if (at := instant(time, zone)) is not None]
     return {"since": clocks.from_ms(min(known)), "until": clocks.from_ms(max(known))} if known else {}
 
 
