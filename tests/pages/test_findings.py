@@ -450,6 +450,7 @@ def test_the_line_of_a_confused_id_is_the_one_that_confuses_it(tmp_path: Path) -
 
 def test_a_sentence_begins_in_upper_case_and_a_name_stays_as_it_is() -> None:
     texts = ["the clock was set back", "msgId stands there", "fe80::1 writes an address", "10.0.0.1 does", "msgId 后面"]
+    texts += ["pay 有 3 个 Key", "pay，orders"]
     assert [upper(text) for text in texts] == ["The clock was set back", *texts[1:]]
 
 

@@ -314,8 +314,12 @@ def lang_of(asked: str | None) -> str | None:
 def upper(text: str) -> str:
     """A sentence with a capital: `no IDs` is `No IDs`. An address, an ID or a file name at its start stays as it is.
 
-    >>> upper("pulled, not acknowledged yet"), upper("orders.log has none"), upper("iOS")
-    ('Pulled, not acknowledged yet', 'orders.log has none', 'iOS')
+    So does the name at the start of a Chinese sentence.
+
+    >>> upper("pulled, not acknowledged yet"), upper("orders.log has none"), upper("iOS"), upper("pay 的消息")
+    ('Pulled, not acknowledged yet', 'orders.log has none', 'iOS', 'pay 的消息')
     """
-    first = text.partition(" ")[0].rstrip(",;:")
-    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
+    first, _, rest = text.partition(" ")
+    word = first.rstrip(",;:")
+    is_word = word.isascii() and word.isalpha() and word.islower() and rest[:1] < "\u2e80"
+    return text[:1].upper() + text[1:] if is_word else text
