@@ -9,9 +9,12 @@ from random import Random
 import pytest
 
 from idcore.answers.findings import limits
-from idcore.answers.findings.all_rules import Finding
+from idcore.answers.findings.all_rules import Finding, to_table
+from idcore.base.catalogue import words
 from idcore.ids.clock import to_ms
 from idcore.ids.model import UniqId
+from idcore.presentation.reader import Reader
+from idcore.presentation.triage import finding_texts
 from idcore.scan import lines
 from idcore.scan.line_search import lines_with
 from idcore.scan.local import scan_local
@@ -74,11 +77,13 @@ def failures(text: str) -> list[SendFailure]:
 
 def test_lines_with_a_word_are_those_of_a_text_split_in_lines() -> None:
     random = Random(5)
-    words = (b"ab", b"b\xe5", b"cc")
+    sought = (b"ab", b"b\xe5", b"cc")
     for _ in range(2_000):
         text = bytes(random.choice(b"abc\xe5\n\n ") for _ in range(random.randrange(60)))
-        plain = [(number, line) for number, line in enumerate(text.split(b"\n")) if any(word in line for word in words)]
-        assert [(one.number, text[one.start : one.end]) for one in lines_with(text, words)] == plain, text
+        plain = [
+            (number, line) for number, line in enumerate(text.split(b"\n")) if any(word in line for word in sought)
+        ]
+        assert [(one.number, text[one.start : one.end]) for one in lines_with(text, sought)] == plain, text
 
 
 @pytest.mark.parametrize(
@@ -149,6 +154,8 @@ def test_without_bodies_it_is_a_note_and_a_failed_send_is_named(tmp_path: Path) 
     assert (finding.severity, finding.count, finding.certainty) == ("info", 1, "possible")
     assert f"failed sends of these messages: 1, the first at {tmp_path}/app.log:31" in finding.say("meaning")
     assert finding.evidence["failed_at"] == f"{tmp_path}/app.log:31"
+    row = to_table([finding]).to_pandas().iloc[0]
+    assert finding_texts.when_of(row, Reader(words("en"), CHINA)).startswith("logged 2026-11-24 09:00:31")
 
 
 TRACE = "\n".join(

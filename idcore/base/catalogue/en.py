@@ -1295,6 +1295,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "when.restart": "restarted {when}",
     "when.counter_wrap": "wrapped at {when}",
     "when.missing_ids": "missing {when}",
+    "when.missing_ids.sample": "IDs generated {when}",
+    "when.missing_ids.batch": "IDs generated {when}",
     "when.shared_fingerprint": "in parallel {when}",
     "when.collision": "born {when}",
     "when.duplicate_send": "born {when}",

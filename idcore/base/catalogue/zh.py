@@ -1254,6 +1254,8 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "when.restart": "重启于 {when}",
     "when.counter_wrap": "回绕于 {when}",
     "when.missing_ids": "缺失于 {when}",
+    "when.missing_ids.sample": "ID 生成于 {when}",
+    "when.missing_ids.batch": "ID 生成于 {when}",
     "when.shared_fingerprint": "同时运行：{when}",
     "when.collision": "消息产生（born）于 {when}",
     "when.duplicate_send": "消息产生（born）于 {when}",

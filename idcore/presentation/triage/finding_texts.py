@@ -347,9 +347,9 @@ def when_of(row: Row, reader: Reader) -> str:
     else:
         start, end = times.between(first, last, reader.zone, by_minute)
         when = reader.full(first) if last - first < SECOND else f"{start} {words('to')} {end}"
-    named = rule.code if row["severity"] == rule.severity else "other"
-    names = [name for name in (f"when.{named}", "when.other") if words.has(name)]
-    return words(names[0], when=when + words.assumed(finding_rows.assumed_of(row)))
+    named = (f"{rule.code}.{finding_rows.evidence_of(row).variant}", rule.code, "other")
+    name = next(f"when.{one}" for one in named if words.has(f"when.{one}"))
+    return words(name, when=when + words.assumed(finding_rows.assumed_of(row)))
 
 
 def sure_of(row: Row, words: Words) -> str:
