@@ -26,6 +26,7 @@ from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.ids.model import UniqId
 from idcore.ids.origins import BrokerAddress
+from idcore.presentation.html import findings as findings_html
 from idcore.presentation.reports import roles
 from idcore.presentation.triage import (
     activity,
@@ -653,7 +654,10 @@ def test_a_finding_in_a_range_counts_the_gaps_that_touch_it(seed: int) -> None:
     assert shown.begin is not None and shown.end is not None
     wanted = [gap for gap in gaps if gap[1] >= shown.begin and gap[0] < shown.end]
     own = known[known["code"] == "missing_ids"]
-    assert len(own) == bool(wanted) and (known["code"] == "restart").sum() == 1, "what has no gaps stays"
+    (beyond,) = known.loc[known["code"] == "restart", "beyond"]
+    is_whole = shown.begin <= row["first_sent_at"] and row["last_sent_at"] < shown.end
+    assert len(own) == bool(wanted) and beyond != is_whole, "what has no gaps stays, and says whose figures these are"
+    assert not own["beyond"].any()
     if not wanted:
         return
     said = finding_rows.evidence_of(own.iloc[0].to_dict())
@@ -737,3 +741,7 @@ def test_without_a_range_findings_are_those_of_the_scan(indexed: Run) -> None:
     whole = findings_in_range.narrowed(found, after(-9, 1e6), lambda _: Known(None, pd.DataFrame()))
     dated = found[found["first_sent_at"].notna()]
     assert sorted(whole.index) == sorted(dated.index), "what is not looked up keeps its figures"
+    assert not whole["beyond"].any()
+    row, said = dated.iloc[0].to_dict(), "figures of its whole time, not of this range"
+    for beyond in (True, False):
+        assert (said in str(findings_html.head(row | {"beyond": beyond}, reader(SHANGHAI)))) == beyond

@@ -1203,6 +1203,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "findings.named_scan": "Filtered by {names}, this scan has {findings}.",
     "findings.named_range": "Filtered by {names}, this time range has {findings}.",
     "findings.said_range": "{findings} in this time range.",
+    "findings.beyond": "figures of its whole time, not of this range",
     "findings.none_range": "No finding is in this time range.",
     "offline.title": "Decode RocketMQ message IDs",
     "offline.lead": "This page needs no server: nothing that you paste leaves it.",

@@ -1168,6 +1168,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "findings.named_scan": "按{names} 筛选，本次扫描有 {findings}。",
     "findings.named_range": "按{names} 筛选，此时间范围内有 {findings}。",
     "findings.said_range": "此时间范围内有 {findings}。",
+    "findings.beyond": "数字为其整个时段，而非此时间范围",
     "findings.none_range": "此时间范围内没有诊断。",
     "offline.title": "解码 RocketMQ 消息 ID",
     "offline.lead": "本页不需要服务器，粘贴的内容不会离开本页。",

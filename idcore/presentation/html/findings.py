@@ -37,8 +37,14 @@ def head(row: Row, reader: Reader) -> Html:
         tag("span", finding_texts.subject(row, words), class_="mq-mono mq-subject"),
         tag("span", sure, class_="mq-warning") if sure else None,
         tag("span", when, class_="mq-faint mq-mono mq-when") if when else None,
+        _beyond((row,), words),
         class_="mq-finding",
     )
+
+
+def _beyond(rows: Iterable[Row], words: Words) -> Html | None:
+    """That figures are not those of the time range of the page."""
+    return tag("span", words("findings.beyond"), class_="mq-faint") if any(row.get("beyond") for row in rows) else None
 
 
 def kind_head(kind: Kind, reader: Reader) -> Html:
@@ -52,6 +58,7 @@ def kind_head(kind: Kind, reader: Reader) -> Html:
         tag("strong", finding_rows.title(kind.code, words, kind.variant)),
         tag("span", finding_texts.who(kind, words), class_="mq-subject"),
         tag("span", when, class_="mq-faint mq-mono mq-when") if when else None,
+        _beyond((row for _, row in kind.rows), words),
         class_="mq-finding",
     )
 

@@ -36,7 +36,7 @@ Find = Callable[[str], Known]  # by its key
 
 def narrowed(findings: pd.DataFrame, shown: TimeRange, find: Find) -> pd.DataFrame:
     """The findings that overlap a range. Of gaps and wraps those in it are counted; without one there the finding is
-    left out.
+    left out. The figures of others are those of their whole time: `beyond` marks each that goes beyond the range.
 
     A gap belongs to a range if any instant from the ID below it to the ID above it is in the range.
     """
@@ -45,9 +45,10 @@ def narrowed(findings: pd.DataFrame, shown: TimeRange, find: Find) -> pd.DataFra
     )
     if not shown or inside.empty:
         return inside
-    rows = {number: _row(row, shown, find) for number, row in inside.to_dict("index").items()}
+    whole = inside.assign(beyond=~(shown.contains(inside["first_sent_at"]) & shown.contains(inside["last_sent_at"])))
+    rows = {number: _row(row, shown, find) for number, row in whole.to_dict("index").items()}
     kept = {number: row for number, row in rows.items() if row is not None}
-    figures = pd.DataFrame.from_dict(kept, orient="index", columns=inside.columns)
+    figures = pd.DataFrame.from_dict(kept, orient="index", columns=whole.columns)
     for name in ("first_sent_at", "last_sent_at"):
         figures[name] = figures[name].astype(inside[name].dtype)
     order = {code: place for place, code in enumerate(dict.fromkeys(inside["code"]))}
@@ -90,6 +91,7 @@ def _row(row: Mapping[Any, Any], shown: TimeRange, find: Find) -> Mapping[Any, A
         "evidence": json.dumps(changed, default=str),
         "first_sent_at": first,
         "last_sent_at": last,
+        "beyond": False,
     }
 
 
@@ -115,6 +117,7 @@ def _of_wraps(row: Mapping[Any, Any], shown: TimeRange, known: Known) -> Mapping
         "evidence": json.dumps(dict(finding_rows.evidence_of(row)) | changed, default=str),
         "first_sent_at": ordered.loc[told, "sent_at"].min(),
         "last_sent_at": ordered.loc[told, "sent_at"].max(),
+        "beyond": False,
     }
 
 
