@@ -7,9 +7,6 @@ if __name__ == "__main__":
 
     frame.draw_frame()  # AppTest runs this very file as the script
 else:
-    from pages.parts import streamlit_private
-
-    streamlit_private.quiet_caches()
     from pages.parts import serve
 
     serve.check_start()

@@ -6,19 +6,17 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from streamlit.proto.BackMsg_pb2 import BackendOperationRequest
 from streamlit.runtime import backend_operation_handler as handler
-from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_storage import MediaFileStorageError
 
 from idcore.policy.access import AccessError
+from idcore.server import streamlit_private
 from idcore.server.download_turns import MOST_ASKED, MOST_AT_ONCE, MOST_OF_ONE, DownloadTurns
 from idcore.server.memory import Visit
-from pages.parts import session, streamlit_private
+from pages.parts import session
 
 pytestmark = pytest.mark.quick
 
@@ -94,40 +92,11 @@ def test_a_download_that_fails_gives_its_place_back() -> None:
     run(story)
 
 
-def test_the_server_makes_them_in_turn_and_none_for_a_browser_that_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, refused, there = list[str](), list[str](), {"s"}
-
-    async def make(self: Any, asked: Any) -> None:
-        (made if asked.HasField("deferred_file") else refused).append(asked.request_id)
-        await asyncio.sleep(0)
-
-    monkeypatch.setattr(AppSession, "_handle_backend_operation_request", make)
-    tab: Any = SimpleNamespace(id="s")
-    monkeypatch.setattr(streamlit_private, "connected", lambda name: tab if name in there else None)
-    streamlit_private.make_downloads_in_turn(lambda name: f"whose {name}")
-
-    async def story() -> None:
-        asked = [BackendOperationRequest(request_id=str(number)) for number in range(MOST_ASKED + 3)]
-        for each in asked:
-            each.deferred_file.file_id = "0" * 32
-        asking: Any = AppSession._handle_backend_operation_request
-        tasks = [asyncio.create_task(asking(tab, each)) for each in asked]
-        await settled()
-        there.clear()
-        await asyncio.gather(*tasks)
-
-    run(story)
-    assert refused == ["16", "17", "18"], "asked for nothing any more, which has its answer at once"
-    assert 0 < len(made) < MOST_ASKED, "those that waited when it went are nobody's"
-
-
 def test_of_a_download_that_is_not_there_or_is_refused_the_log_has_a_line(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = "_handle_backend_operation_request"
-    monkeypatch.setattr(AppSession, name, getattr(AppSession, name))
     monkeypatch.setattr(handler._LOGGER, "propagate", True)
-    streamlit_private.make_downloads_in_turn(str)
+    streamlit_private.log_refusals_in_a_line()
 
     def logged(cause: Exception | None) -> logging.LogRecord:
         caplog.clear()

@@ -9,7 +9,6 @@ import weakref
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 from unittest.mock import Mock
 from weakref import WeakValueDictionary
 
@@ -17,8 +16,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
-from streamlit.runtime.state import SessionState
-from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from idcore.ids import reasons
 from idcore.ids.identify import identify
@@ -88,34 +85,34 @@ def test_a_system_without_the_function_does_without(monkeypatch: pytest.MonkeyPa
         memory._trim.cache_clear()
 
 
-def test_sessions_of_visitors_who_left_are_ended_before_streamlit_drops_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their store is Streamlit's own: one that has them elsewhere is found here, not by memory that grows."""
-    storage = MemorySessionStorage(ttl_seconds=2 * 60)
-    manager = WebsocketSessionManager(storage, *[Mock()] * 3)
-    here: dict[str, Any] = {}
-    runtime = SimpleNamespace(get_app_session=here.get, close_session=manager.close_session)
+def test_visits_of_those_who_left_are_ended_before_streamlit_drops_their_sessions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    uploads, here = {"left": {"file": object()}, "other": {}}, {"left"}
+    runtime = SimpleNamespace(uploaded_file_mgr=SimpleNamespace(file_storage=uploads))
     monkeypatch.setattr(session.st.runtime, "get_instance", lambda: runtime)
     monkeypatch.setattr(session, "_visits", visits := WeakValueDictionary[str, memory.Visit]())
-    state = SessionState()
-    visit = state["visit"] = visits["left"] = memory.Visit()
-    kept: Any = memory.Visit()  # as weakly held as Streamlit's own object
-    kept.id, kept.session_state, kept.shutdown = "left", state, Mock()
-    storage.save(SimpleNamespace(session=kept))  # type: ignore[arg-type]
-    visit.session = weakref.ref(kept)
-    del visit
-    here["left"] = kept
+    monkeypatch.setattr(session, "is_open", here.__contains__)
+    visit = visits["left"] = memory.Visit()
+    held = Mock()
+    gone = weakref.ref(held)
+    visit.kept["held"] = held
+    del held
     assert not session.forget_left(0.0) and session.connected() == 1
-    del here["left"]
+    here.clear()
     assert not session.forget_left(1.0) and not session.forget_left(100.0) and session.connected() == 0
-    here["left"] = kept  # the browser came back
+    here.add("left")  # the browser came back
     assert not session.forget_left(105.0)
-    del here["left"]
-    assert not session.forget_left(110.0) and not session.forget_left(205.0) and storage.list()
-    shutdown = kept.shutdown
-    del kept
-    assert session.forget_left(210.0) and not storage.list() and shutdown.called
-    assert "visit" not in state, "Streamlit's main loop may have the last session for long"
-    assert storage._cache.ttl >= session.REMEMBERED + 2 * serve.TIDY  # type: ignore[attr-defined]
+    here.clear()
+    assert not session.forget_left(110.0) and not session.forget_left(205.0) and gone() is not None
+    memory.Visit.ended = 0
+    assert session.forget_left(240.0) and gone() is None and uploads == {"other": {}} and memory.Visit.ended == 1
+    assert visit.kept == {}, "Streamlit's main loop may have the last session for long"
+
+
+def test_no_browser_comes_back_to_a_visit_that_was_ended() -> None:
+    ttl = MemorySessionStorage()._cache.ttl  # type: ignore[attr-defined]
+    assert ttl <= session.REMEMBERED, "Streamlit lets it come back for so long"
 
 
 def test_with_the_last_visitor_go_the_tables_and_the_jobs_that_have_ended(tmp_path: Path) -> None:

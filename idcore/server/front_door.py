@@ -6,7 +6,6 @@ Headers are read here and not by Starlette's `Headers`, which takes a name in ca
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
 import secrets
 import sys
@@ -19,20 +18,17 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from idcore.base import catalogue
-from idcore.base.errors import CoreError, refuse
-from idcore.base.safe_text import size as size_text
+from idcore.base.errors import CoreError
 from idcore.policy import audit, limits, logs, metrics, settings
 from idcore.runs import room
 from idcore.server import setting_up, watched_groups
 from idcore.server.logins import is_loopback, is_named
 
-LOG = logging.getLogger(__name__)
 HEALTH = "_idcore/health"
 OFFLINE = "_idcore/rocketmq-ids.html"  # the page that decodes without a server, to be kept
 OFFLINE_FILE = Path(__file__).resolve().parents[2] / "dist" / "rocketmq-ids.html"  # where `make page` puts it
 UPLOAD = "_stcore/upload_file/"  # and the session, and the file
-KEPT = "rerun_script"  # the kind of a websocket message whose values its session keeps
-KEEPS = "rocketmq-ids.keeps"  # in the scope of a websocket: hears the size of each of them
+KEEPS = "rocketmq-ids.keeps"  # in the scope of a websocket: hears the size of each message whose values are kept
 FITS = "rocketmq-ids.fits"  # in the scope of a websocket: why a message of a size has no room, or None
 COMES = "rocketmq-ids.comes"  # in the state of a websocket: whether a message that has not ended may have so many bytes
 STRANGER = "rocketmq-ids.stranger"  # in the scope of a websocket: whether nobody has logged in
@@ -184,63 +180,6 @@ class FrontDoor:
             {**gauges, "ready": health["state"] == "ready"}, memory, watched_groups.samples()
         )
         await Response(body, headers=NOT_KEPT | {"content-type": kind})(scope, receive, _with_headers(send))
-
-
-class Deaf:
-    """Drops websocket messages that have no kind or no room, and tells the gate the size of each that is kept.
-
-    `refusal` is what the page hears of a message that was dropped. `session_in` finds the session in what a page is
-    sent, and `no_room` hears of each of its messages without room. Before the session is known, or for a stranger,
-    such a message ends the websocket.
-    """
-
-    def __init__(
-        self,
-        app: ASGIApp,
-        kind_of: Callable[[Scope, Message], str | None],
-        refusal: Callable[[Scope, Message], bytes | None] = lambda *_: None,
-        session_in: Callable[[bytes], str | None] = lambda _: None,
-        no_room: Callable[[str, CoreError], None] = lambda *_: None,
-    ) -> None:
-        self.app, self.kind_of, self.refusal = app, kind_of, refusal
-        self.session_in, self.no_room = session_in, no_room
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        session: str | None = None
-
-        async def sending(message: Message) -> None:
-            nonlocal session
-            if session is None and message.get("bytes"):
-                session = self.session_in(message["bytes"])
-            await send(message)
-
-        async def receiving() -> Message:
-            while True:
-                message = await receive()
-                size = len(message.get("bytes") or b"")
-                if (why := _lacks_room(scope, size)) is not None:
-                    LOG.warning("there is no room for a message of %s bytes of a websocket", f"{size:,}")
-                    if session is None or scope.get(STRANGER):
-                        return {"type": "websocket.disconnect", "code": TOO_LARGE}
-                    self.no_room(session, why)
-                elif (kind := self.kind_of(scope, message)) is not None:
-                    if kind == KEPT and KEEPS in scope:
-                        scope[KEEPS](size)  # nothing else runs since it was asked whether there is room
-                    return message
-                elif (answer := self.refusal(scope, message)) is not None:
-                    await send({"type": "websocket.send", "bytes": answer})
-
-        if scope["type"] == "websocket":
-            await self.app(scope, receiving, sending)
-        else:
-            await self.app(scope, receive, send)
-
-
-def _lacks_room(scope: Scope, size: int) -> CoreError | None:
-    if size > MOST_IN_BOXES:
-        return refuse("text_large", held=size_text(size), most=size_text(MOST_IN_BOXES))
-    why: CoreError | None = scope[FITS](size) if FITS in scope else None
-    return why
 
 
 class UploadBound:

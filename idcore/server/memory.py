@@ -22,7 +22,8 @@ _DESCRIPTORS = 65_536  # as docs/deploy/rocketmq-ids.service has it
 class Visit:
     """What a session has for as long as it is remembered; its end is noted.
 
-    `user` is the login of its latest page, `left` is when its browser was first seen to be gone.
+    `user` is the login of its latest page, `left` is when its browser was first seen to be gone. What it has `kept`
+    goes at its end.
     """
 
     ended = 0
@@ -30,10 +31,15 @@ class Visit:
     def __init__(self) -> None:
         self.user = ""
         self.left: float | None = None
-        self.session: Callable[[], Any] = lambda: None  # Streamlit's own object, as long as that has it
+        self.kept: dict[str, Any] = {}
+
+    def end(self) -> None:
+        """Its browser will not come back."""
+        self.kept.clear()
+        Visit.ended += 1
 
     def __del__(self) -> None:
-        Visit.ended += 1
+        self.end()
 
 
 def tidy(before: Callable[[], None] | None = None) -> bool:

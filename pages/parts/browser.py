@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from idcore.base.catalogue import Words
-from pages.parts import streamlit_private
+from idcore.server import streamlit_private
 from pages.parts.view import COOKIE
 
 if TYPE_CHECKING:

@@ -73,6 +73,7 @@ def pages(words: catalogue.Words) -> dict[str, Page]:
     return pages
 
 
+@session.ending
 def draw_frame() -> None:
     """Everything of one run: settings, sidebar, page."""
     session.begin()

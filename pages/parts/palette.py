@@ -10,7 +10,7 @@ from idcore.presentation.reports.markup import tag
 from idcore.presentation.triage import find_anything, run_tables, run_texts
 from idcore.presentation.triage.find_anything import TABLES, Known
 from idcore.runs.runs import PAGES, Run
-from pages.parts import cache, scans
+from pages.parts import cache, scans, session
 from pages.parts.view import View
 from pages.parts.widgets import page_link, show_html
 
@@ -19,7 +19,7 @@ LISTED = 200  # scans
 
 def show(view: View, opened: int) -> None:
     """Opens the box over the page. Its key is new each time: with an old key the text of the last box may come back."""
-    st.dialog(view.words("find.title"), width="medium")(contents)(view, f"find_term-{opened}")
+    st.dialog(view.words("find.title"), width="medium")(session.ending(contents))(view, f"find_term-{opened}")
 
 
 def contents(view: View, key: str) -> None:

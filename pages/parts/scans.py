@@ -85,7 +85,7 @@ def keep_while_here(name: str) -> None:
         opened.add(name)
         audit.note("run_opened", session.someone(), run=name)
     try:
-        if name not in st.session_state.get("held", ()) and not visible_runs().open(name).kept:
+        if name not in session.kept().get("held", ()) and not visible_runs().open(name).kept:
             hold(name)
     except RunError:
         return  # deleted meanwhile: the page that opens it says so
@@ -147,7 +147,7 @@ def wants_kept() -> bool:
 
 def hold(name: str) -> None:
     """This session has a run that is not kept."""
-    st.session_state.setdefault("held", {})[name] = jobs.hold(name)
+    session.kept().setdefault("held", {})[name] = jobs.hold(name)
 
 
 def shown() -> DownloadAccess:

@@ -28,12 +28,13 @@ from idcore.doors.router import ApiRouter
 from idcore.policy import limits, logs, metrics, private, tokens
 from idcore.runs import background_run, retention
 from idcore.runs.runs import Runs, runs_root, write_ends
-from idcore.server import jobs, memory, provider_connections, watched_groups, webhook
+from idcore.server import jobs, memory, provider_connections, streamlit_private, watched_groups, webhook
+from idcore.server.conversation import Asked, Conversations, draw_again
 from idcore.server.first_page import FirstPage
-from idcore.server.front_door import STRANGER, Deaf, FrontDoor, UploadBound, say_address
+from idcore.server.front_door import STRANGER, FrontDoor, UploadBound, say_address
 from idcore.server.gate import LOGIN, Gate
 from idcore.server.login_cookie import LoginCookie, cookies_of
-from pages.parts import problems, scans, session, streamlit_private, visitor
+from pages.parts import problems, scans, session, visitor
 from pages.parts.view import COOKIE
 
 LOG = logging.getLogger(__name__)
@@ -68,13 +69,9 @@ def check_start() -> None:
 async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     """Spark starts with the server, in the background. With the server goes what was not to be kept."""
     logs.use_json(session.name)
-    streamlit_private.draw_pages_whole()
-    streamlit_private.make_downloads_in_turn(session.whose)
-    streamlit_private.log_values_in_a_line()
+    streamlit_private.log_refusals_in_a_line()
     streamlit_private.watch_websockets()
     streamlit_private.watch_requests()
-    streamlit_private.keep_boxes_alone()
-    streamlit_private.bound_lines()
     if visitor.entrance().mode == "login":
         provider_connections.share_authorities()
     streamlit_private.bound_providers()
@@ -142,21 +139,29 @@ def gauges() -> tuple[Mapping[str, float], Mapping[str, int]]:
     return now, metrics.memory_of(os.getpid())
 
 
-def kind_of(scope: Scope, message: Message) -> str | None:
-    """What a page asks with a message. None sends text, of which Streamlit would write a stack each time."""
+def read(scope: Scope, message: Message) -> Asked | None:
+    """What a page asks with a message. None of text, of which Streamlit would write a stack each time."""
     if message.get("text") is not None:
         return None
-    return streamlit_private.kind_of(message.get("bytes") or b"", bool(scope.get(STRANGER)))
+    return streamlit_private.read(message.get("bytes") or b"", bool(scope.get(STRANGER)))
 
 
 def refusal(scope: Scope, message: Message) -> bytes | None:
     """What the page hears of a message that was dropped: its person chose too many files at once."""
     if message.get("bytes") is None or scope.get(STRANGER):
         return None
-    kept = next((value for name, value in cookies_of(scope["headers"]) if name == f"{COOKIE}lang"), None)
-    spoken = catalogue.words(catalogue.lang_of(kept) or catalogue.ENGLISH)
     most = f"{streamlit_private.MOST_IN_A_MESSAGE:,}"
-    return streamlit_private.too_many_files(message["bytes"], spoken("decode.too_many_files", most=most))
+    return streamlit_private.too_many_files(message["bytes"], _spoken(scope)("decode.too_many_files", most=most))
+
+
+def busy(scope: Scope, request: str) -> bytes | None:
+    """What the page hears of a download for which too many wait."""
+    return streamlit_private.too_many_downloads(request, _spoken(scope)("problem.too_many_downloads"))
+
+
+def _spoken(scope: Scope) -> catalogue.Words:
+    kept = next((value for name, value in cookies_of(scope["headers"]) if name == f"{COOKIE}lang"), None)
+    return catalogue.words(catalogue.lang_of(kept) or catalogue.ENGLISH)
 
 
 def address(host: str) -> str:
@@ -199,7 +204,7 @@ MIDDLEWARE = [
     Middleware(LoginCookie, visitor.entrance, visitor.log_ins, _BASE),
     Middleware(Gate, visitor.entrance, visitor.claims_of, _BASE, _HOSTS, session.owners),
     Middleware(ApiRouter, ENTRY),
-    Middleware(UploadBound, _BASE, session.UPLOADS, session.draw_again),
-    Middleware(Deaf, kind_of, refusal, streamlit_private.session_in, session.no_room),
+    Middleware(UploadBound, _BASE, session.UPLOADS, draw_again),
+    Middleware(Conversations, read, streamlit_private.told, refusal, session.no_room, session.whose, busy),
     Middleware(FirstPage, _BASE, addresses, f"{COOKIE}lang"),
 ]

@@ -3,66 +3,94 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary, ref
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec
+from weakref import WeakValueDictionary
 
 import streamlit as st
 
 from idcore.base.errors import CoreError
 from idcore.policy import audit
 from idcore.policy.audit import Actor
+from idcore.server import streamlit_private
+from idcore.server.conversation import draw_again, is_open
 from idcore.server.front_door import UPLOAD, Uploads, session_of
 from idcore.server.gate import MEDIA, DownloadOwners, May, anyone
 from idcore.server.memory import Visit
-from pages.parts import streamlit_private, visitor
+from pages.parts import visitor
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 # Streamlit lets a browser come back to its session for 120 s, and afterwards drops it when another visitor leaves.
-REMEMBERED = 100.0
+REMEMBERED = 125.0
+P = ParamSpec("P")
 USUAL_FILES, OF_ONE = 1_000, 512  # files of a session that take nothing besides their bytes; bytes of one more
 USUAL_NAMES = 300  # characters of the name and the ID of an upload, which do not count
 _visits: WeakValueDictionary[str, Visit] = WeakValueDictionary()  # by the ID of their session
-stop = streamlit_private.stop
-draw_again = streamlit_private.draw_again
+
+
+class PageEnds(Exception):
+    """Ends a page where it is. `st.stop` also takes back each request of the browser that has come meanwhile."""
+
+
+def stop() -> NoReturn:
+    """Ends the page here, or the part of it that has a turn of its own."""
+    raise PageEnds
+
+
+def ending(draw: Callable[P, None]) -> Callable[P, None]:
+    """A page, or a part of one that has turns of its own, which may end before its last line."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> None:
+        with suppress(PageEnds):
+            draw(*args, **kwargs)
+
+    return drawn
 
 
 def begin() -> None:
     """The visit of this session, with the login that it has now."""
+    _visit().user = visitor.current().name or ""
+
+
+def _visit() -> Visit:
     if "visit" not in st.session_state:
         visit = st.session_state["visit"] = Visit()
         if (session := _id()) is not None:
             _visits[session] = visit
-            if (connected := streamlit_private.connected(session)) is not None:
-                visit.session = ref(connected)
-    st.session_state["visit"].user = visitor.current().name or ""
+    held: Visit = st.session_state["visit"]
+    return held
 
 
 def connected() -> int:
     """How many sessions have a browser that is connected."""
-    return sum(streamlit_private.connected(session) is not None for session in list(_visits))
+    return sum(map(is_open, list(_visits)))
+
+
+def kept() -> dict[str, Any]:
+    """What this visit holds until it ends: runs and files that go with it, and what takes much memory."""
+    return _visit().kept
 
 
 def forget_left(now: float) -> bool:
-    """Ends the sessions of visitors who left, which Streamlit does when the next one leaves.
+    """Ends the visits of those who left; Streamlit keeps the session of the last one until another visitor leaves.
 
     Gives whether nobody is remembered any more. To be called by the event loop of the server.
     """
-    _end_left(now)
-    return not _visits
-
-
-def _end_left(now: float) -> None:
-    """A call of its own: its names hold the last visit until it has returned."""
     for session, visit in list(_visits.items()):
-        if streamlit_private.connected(session) is not None:
+        if is_open(session):
             visit.left = None
         elif visit.left is None:
             visit.left = now
-        elif now - visit.left >= REMEMBERED and (found := visit.session()) is not None:
-            streamlit_private.close(session, found)
+        elif now - visit.left >= REMEMBERED:
+            del _visits[session]
+            visit.end()
+            streamlit_private.uploads().pop(session, None)
+    return not _visits
 
 
 def tabs(session: str) -> Collection[str]:

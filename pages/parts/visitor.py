@@ -21,9 +21,9 @@ from idcore.policy.tokens import Tokens
 from idcore.presentation.reports.markdown import escaped
 from idcore.presentation.reports.markup import tag
 from idcore.runs.runs import runs_root
+from idcore.server import streamlit_private
 from idcore.server.login_cookie import OF_STREAMLIT, cookie_name
 from idcore.server.logins import Entrance, LogIns, Settings, entrance_of
-from pages.parts import streamlit_private
 
 
 def entrance() -> Entrance:

@@ -60,7 +60,7 @@ begin.going()
 # show
 if runs:
     live = any(row["state"] in UNENDED for row in runs)
-    st.fragment(runlist.listing, run_every=1.0 if live else None)(live)
+    st.fragment(session.ending(runlist.listing), run_every=1.0 if live else None)(live)
 damaged()
 small_print(
     [

@@ -31,7 +31,8 @@ from idcore.policy.access import (
     read,
 )
 from idcore.server import gate
-from idcore.server.front_door import KEPT, MOST_IN_BOXES, Deaf, readiness
+from idcore.server.conversation import Asked, Conversations, Told
+from idcore.server.front_door import MOST_IN_BOXES, readiness
 from idcore.server.gate import WANTED, Gate, closed_at_expiry, is_page, is_rebound, link_cookie, link_of_cookie
 from idcore.server.logins import SAID, Entrance, Settings, entrance_of, is_loopback, is_named
 from pages.parts import scans, visitor
@@ -497,6 +498,10 @@ def test_strangers_leave_half_of_the_file_descriptors_to_those_who_have_logged_i
 PERSON = {"is_logged_in": True, "email": "ann@example.com"}
 
 
+def click(_: Any, message: Any) -> Asked:
+    return Asked(message["bytes"], is_click=True)
+
+
 def of_sizes(door: Gate, *sizes: int) -> list[str]:
     """What a page of a console hears on one websocket whose browser sends messages of so many bytes."""
     heard: list[str] = []
@@ -513,7 +518,7 @@ def of_sizes(door: Gate, *sizes: int) -> list[str]:
     async def send(_: Any) -> None:
         return
 
-    door.app = Deaf(listens, lambda *_: KEPT)
+    door.app = Conversations(listens, click)
     scope = {"type": "websocket", "path": "/_stcore/stream", "headers": [], "client": ("10.0.0.5", 1)}
     with ThreadPoolExecutor(1) as apart:
         apart.submit(asyncio.run, door(scope, receive, send)).result(5)  # type: ignore[arg-type]
@@ -564,7 +569,7 @@ def test_a_text_without_room_is_said_and_its_page_goes_on(monkeypatch: pytest.Mo
     async def send(_: Any) -> None:
         return
 
-    app = Deaf(listens, lambda *_: KEPT, session_in=bytes.decode, no_room=lambda *one: told.append(one))
+    app = Conversations(listens, click, lambda data, _: Told(data.decode()), no_room=lambda *one: told.append(one))
     door = Gate(app, lambda: Entrance("login"), lambda _: PERSON | {"iat": time.time()}, lambda: "/")
     scope = {"type": "websocket", "path": "/_stcore/stream", "headers": [], "client": ("10.0.0.5", 1)}
     with ThreadPoolExecutor(1) as apart:

@@ -15,9 +15,8 @@ import pytest
 from streamlit.runtime.secrets import AttrDict
 from streamlit.web.server.starlette import starlette_auth_routes as routes
 
-from idcore.server import provider_answers
+from idcore.server import provider_answers, streamlit_private
 from idcore.server.provider_answers import MOST_BYTES, AnswerRefused
-from pages.parts import streamlit_private
 
 
 class Provider(BaseHTTPRequestHandler):

@@ -11,7 +11,7 @@ import uvicorn
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from pages.parts import streamlit_private
+from idcore.server import streamlit_private
 
 pytestmark = pytest.mark.quick
 

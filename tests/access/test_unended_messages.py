@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 import uvicorn
 
-from idcore.server import gate
+from idcore.server import gate, streamlit_private
 from idcore.server.gate import MOST_OF_STRANGER, Gate
 from idcore.server.logins import Entrance
-from pages.parts import streamlit_private
 
 TOO_LARGE = b"\x88\x02\x03\xf1"  # a frame that closes, with 1009 (RFC 6455, 5.5.1 and 7.4.1)
 

@@ -14,8 +14,8 @@ import pytest
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from idcore.server import streamlit_private
 from idcore.server.front_door import FrontDoor
-from pages.parts import streamlit_private
 
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\n"
 

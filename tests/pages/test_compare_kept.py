@@ -298,9 +298,9 @@ def test_what_is_not_kept_is_not_kept_as_a_comparison_either(
     change(tmp_path / "runs" / pair[0], kept=False)
     app = open_page("compare", a=pair[0], b=pair[1])
     (run,) = (run for run in Runs().list() if run.kind == COMPARE)
-    assert not run.kept and run.name in app.session_state["held"]
+    assert not run.kept and run.name in app.session_state["visit"].kept["held"]
     assert app.query_params["run"] in (run.name, [run.name])
-    app.session_state["held"].clear()
+    app.session_state["visit"].kept["held"].clear()
     gc.collect()
     assert not run.path.exists()
     pasted = open_page("compare", keep="no")

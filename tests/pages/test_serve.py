@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import sys
@@ -15,7 +16,6 @@ from typing import Any
 
 import pytest
 from starlette.types import Message, Receive, Scope, Send
-from streamlit.elements.plotly_chart import PlotlyChartSelectionSerde
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
@@ -27,11 +27,13 @@ from idcore.base import catalogue
 from idcore.base.errors import CoreError
 from idcore.policy.access import Visitor
 from idcore.runs.runs import Run, RunError, Runs
-from idcore.server import first_page
-from idcore.server.front_door import KEPT, STRANGER, Deaf
+from idcore.server import first_page, streamlit_private
+from idcore.server.conversation import Asked, Conversations
+from idcore.server.front_door import STRANGER
 from idcore.server.gate import Gate
 from idcore.server.logins import Entrance
-from pages.parts import scans, serve, streamlit_private
+from pages.parts import scans, serve
+from tests.source_code import modules, nodes
 
 DEBUGGING = ("clear_cache", "set_run_on_save", "load_git_info", "debug_disconnect_websocket", "debug_shutdown_runtime")
 REPORT = (b"content-disposition", b'attachment; filename="findings.html"')
@@ -175,7 +177,7 @@ def test_nobody_empties_the_caches_of_everybody() -> None:
         return coming.pop(0)
 
     with ThreadPoolExecutor(1) as apart:
-        apart.submit(asyncio.run, Deaf(app, serve.kind_of)({"type": "websocket"}, receive, app)).result()  # type: ignore[arg-type]
+        apart.submit(asyncio.run, Conversations(app, serve.read)({"type": "websocket"}, receive, app)).result()  # type: ignore[arg-type]
     assert [one.get("bytes") for one in came] == [BackMsg(stop_script=True).SerializeToString(), b"\xff", None]
 
 
@@ -194,8 +196,9 @@ def uploads(names: int) -> BackMsg:
     return message
 
 
-def operation(**fields: Any) -> BackMsg:
+def operation(request: str = "7", **fields: Any) -> BackMsg:
     message = BackMsg()
+    message.backend_operation_request.request_id = request
     for name, value in fields.items():
         part = getattr(message.backend_operation_request, name)
         part.SetInParent()
@@ -214,6 +217,8 @@ def operation(**fields: Any) -> BackMsg:
         (uploads(10_000), True, False),
         (uploads(10_001), False, False),
         (operation(deferred_file="0123456789abcdef" * 2), True, False),
+        (operation("", deferred_file="0123456789abcdef" * 2), False, False),
+        (operation("7" * 101, deferred_file="0123456789abcdef" * 2), False, False),
         (operation(deferred_file="A" * 32), False, False),
         (operation(deferred_file="a" * 100_000), False, False),
         (operation(install_skills=None), False, False),
@@ -224,11 +229,17 @@ def operation(**fields: Any) -> BackMsg:
 )
 def test_messages_that_no_page_sends_are_dropped(message: BackMsg, of_person: bool, of_stranger: bool) -> None:
     came = {"type": "websocket.receive", "bytes": message.SerializeToString()}
-    assert (serve.kind_of({}, came) is not None) == of_person
-    assert (serve.kind_of({STRANGER: True}, came) is not None) == of_stranger
+    assert (serve.read({}, came) is not None) == of_person
+    assert (serve.read({STRANGER: True}, came) is not None) == of_stranger
 
 
 MANY = 60_000
+
+
+def clicked(message: Message, scope: Scope | None = None) -> bool:
+    """Whether Streamlit has a message as a click."""
+    asked = serve.read(scope or {}, message)
+    return asked is not None and asked.is_click
 
 
 def widget(**values: Any) -> bytes:
@@ -270,30 +281,32 @@ def test_a_message_of_many_small_values_is_dropped_unread(name: str, monkeypatch
 
     monkeypatch.setattr(streamlit_private, "find", lambda name: Unread)
     came = {"type": "websocket.receive", "bytes": AMPLIFIED[name]}
-    assert serve.kind_of({}, came) is None
+    assert serve.read({}, came) is None
     if name == "files":
         assert serve.refusal({"headers": []}, came) is None
 
 
 def test_a_message_of_few_large_values_is_taken() -> None:
     came = widget(string_value="a" * 3_000_000, string_array_value={"data": ["b" * 100] * 9_000})
-    assert serve.kind_of({}, {"bytes": came}) == "rerun_script"
+    assert clicked({"bytes": came})
     many = rerun(10_000)
     many.rerun_script.query_string = "a" * 500_000
-    assert serve.kind_of({}, {"bytes": many.SerializeToString()}) == "rerun_script"
-    assert serve.kind_of({}, {"bytes": b"\xff" * 20_000_000}) == ""  # Streamlit refuses what is none
+    assert clicked({"bytes": many.SerializeToString()})
+    assert serve.read({}, {"bytes": b"\xff" * 20_000_000}) == Asked(
+        b"\xff" * 20_000_000
+    )  # Streamlit refuses what is none
 
 
 @pytest.mark.parametrize("name", ["json_value", "json_trigger_value"])
 def test_a_script_of_ours_says_a_word_and_no_tree(name: str) -> None:
     """Of 18 MB of empty lists, which are 20 KB when they are packed, a session held 450 MB for as long as it lived."""
     said, tree = '{"theme": "dark"}', f'{{"theme": [{"[]," * 30_000}0]}}'
-    assert serve.kind_of({}, {"bytes": widget(**{name: said})}) == KEPT
-    assert serve.kind_of({}, {"bytes": widget(**{name: tree})}) is None
+    assert clicked({"bytes": widget(**{name: said})})
+    assert serve.read({}, {"bytes": widget(**{name: tree})}) is None
     many = BackMsg()
     for place in range(100):
         many.rerun_script.widget_states.widgets.add(id=str(place), **{name: f"[{'[],' * 300}0]"})
-    assert serve.kind_of({}, {"bytes": many.SerializeToString()}) is None
+    assert serve.read({}, {"bytes": many.SerializeToString()}) is None
 
 
 def of_points(many: int, box: Any) -> str:
@@ -301,17 +314,37 @@ def of_points(many: int, box: Any) -> str:
     return json.dumps({"selection": {"points": points, "point_indices": [*range(many)], "box": box, "lasso": []}})
 
 
-def test_of_a_box_around_many_points_the_box_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PlotlyChartSelectionSerde, "deserialize", PlotlyChartSelectionSerde.deserialize)
-    streamlit_private.keep_boxes_alone()
-    read = PlotlyChartSelectionSerde().deserialize
+def taken(text: str, key: str) -> str:
+    """What Streamlit has of a text in a widget with this key."""
+    message = BackMsg()
+    message.rerun_script.widget_states.widgets.add(id="other", bool_value=True)
+    message.rerun_script.widget_states.widgets.add(id=f"$$ID-{'0' * 32}-{key}", string_value=text)
+    message.rerun_script.query_string = "ids=1"
+    asked = serve.read({}, {"bytes": message.SerializeToString()})
+    assert asked is not None
+    other, box = BackMsg.FromString(asked.data).rerun_script.widget_states.widgets
+    assert other.bool_value and box.id.endswith(key)
+    place = BackMsg.FromString(asked.place).rerun_script
+    assert place.query_string == "ids=1" and not place.widget_states.widgets
+    return box.string_value
+
+
+def test_of_a_box_around_many_points_the_box_is_kept() -> None:
+    """20 MB of such points take 450 MB of memory as long as a page is open, and stop everybody for seconds."""
     box: Any = [{"x": ["2026-10-04 09:30", "2026-10-04 09:40"]}]
-    few, large = read(of_points(3, box))["selection"], read(of_points(20_000, box))["selection"]
+    few, large = (json.loads(taken(of_points(many, box), "hosts"))["selection"] for many in (3, 20_000))
     assert [len(few["points"]), few["box"], large["box"]] == [3, box, box]
     assert not large["points"] and not large["point_indices"] and not large["lasso"]
-    assert read(None)["selection"]["box"] == [] and read(of_points(20_000, None))["selection"]["box"] == []
-    assert read(of_points(3, [[]] * 50_000))["selection"]["box"] == []
-    assert read('{"a": [' + "[]," * 600_000 + "0]}") == read(None), "it is not read at all"
+    hostile = [
+        '{"selection"' + "[" * 70_000,
+        '{"selection": ' + "1" * 70_000 + "}",
+        '{"selection": {"box": ' + "9" * 70_000,
+    ]
+    hostile += [of_points(20_000, None), of_points(3, [[]] * 50_000), '{"selection": [' + "[]," * 600_000 + "0]}"]
+    for text in hostile:
+        assert json.loads(taken(text, "hosts")) == {
+            "selection": {"points": [], "point_indices": [], "box": [], "lasso": []}
+        }
 
 
 @pytest.mark.parametrize("scope", [{}, {STRANGER: True}])
@@ -321,19 +354,28 @@ def test_the_name_of_a_fragment_is_none_of_a_visitors_own(scope: dict[str, Any])
     for name, is_taken in names.items():
         message = BackMsg()
         message.rerun_script.fragment_id = name
-        assert (serve.kind_of(scope, {"bytes": message.SerializeToString()}) == KEPT) == is_taken
+        assert clicked({"bytes": message.SerializeToString()}, scope) == is_taken
 
 
-@pytest.mark.parametrize("name", ["TextInputSerde", "SelectboxSerde", "RadioSerde"])
-def test_a_box_of_one_line_has_a_longest_text(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_box_of_one_line_has_a_longest_text_and_one_of_many_has_not() -> None:
     """Of 19 MB in a box of the lab, which pages put into their address, everybody waited for five seconds."""
-    kind = streamlit_private.find(name)
-    monkeypatch.setattr(kind, "deserialize", kind.deserialize)
-    streamlit_private.bound_lines()
-    options: dict[str, Any] = {"formatted_options": ["b"], "formatted_option_to_option_index": {"b": 0}}
-    box = kind("") if name == "TextInputSerde" else kind(["b"], **options)
-    assert box.deserialize("b") == "b" and len(str(box.deserialize("a" * 1_000_000))) <= streamlit_private.MOST_OF_LINE
-    box.deserialize(None)
+    long = "a" * 1_000_000
+    assert taken("a" * streamlit_private.MOST_OF_LINE, "find_term-1") == "a" * streamlit_private.MOST_OF_LINE
+    for key in ("find_term-1", "None", "text-1", "my-text", "compare-text-", "tags"):
+        assert len(taken(long, key)) == streamlit_private.MOST_OF_LINE
+    for key in ("text", "lookup_text", "store_id", "compare-text-before"):
+        assert taken(long, key) == long
+
+
+def test_the_boxes_of_many_lines_are_those_of_the_pages() -> None:
+    """Whatever a page may hold of a large text comes through."""
+    keys = {
+        ast.unparse(next(each.value for each in node.keywords if each.arg == "key"))
+        for path in modules("pages")
+        for node in nodes(path)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".text_area")
+    }
+    assert keys == {"'text'", "'lookup_text'", "'store_id'", "f'compare-text-{side}'", "'tags'"}, "see _LARGE"
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -356,7 +398,9 @@ def test_too_many_files_at_once_have_an_answer(lang: str) -> None:
         sent.append(message)
 
     with ThreadPoolExecutor(1) as apart:
-        apart.submit(asyncio.run, Deaf(listens, serve.kind_of, serve.refusal)(scope, receive, send)).result()  # type: ignore[arg-type]
+        apart.submit(
+            asyncio.run, Conversations(listens, serve.read, refusal=serve.refusal)(scope, receive, send)
+        ).result()  # type: ignore[arg-type]
     (answer,) = [ForwardMsg.FromString(one["bytes"]).file_urls_response for one in sent]
     assert answer.response_id == "7" and not answer.file_urls
     assert answer.error_msg == catalogue.words(lang)("decode.too_many_files", most="10,000")
@@ -396,7 +440,7 @@ def test_what_a_session_keeps_counts_whatever_its_browser_sends_later(
 
     async def two() -> None:
         ann = {"is_logged_in": True, "email": "ann@example.com", "iat": time.time()}
-        door = Gate(Deaf(listens, serve.kind_of), lambda: Entrance("login"), lambda _: ann, lambda: "/")
+        door = Gate(Conversations(listens, serve.read), lambda: Entrance("login"), lambda _: ann, lambda: "/")
         await asyncio.wait_for(asyncio.gather(opens(door), second(door)), 5)
 
     with ThreadPoolExecutor(1) as apart:

@@ -1160,6 +1160,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "problem.status.507": "the disk is full",
     "problem.memory": "The server has too little memory for this. Scan it with the command: python -m idcore scan PATH --out DIR",
     "problem.permission": "The server has no permission to read {name}.",
+    "problem.too_many_downloads": "Too many downloads are being made for you. Try again when one has ended.",
     "problem.missing": "There is no {name} on the server.",
     "problem.run": "There is no scan {name} here: it was deleted, or the link is from another console.",
     "problem.run_damaged": "The scan {name} is damaged: what it says of itself cannot be read. The page Scans offers to delete it.",

@@ -1134,6 +1134,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "problem.status.507": "磁盘已满",
     "problem.memory": "服务器内存不足。请改用命令扫描：python -m idcore scan PATH --out DIR",
     "problem.permission": "服务器无权读取 {name}。",
+    "problem.too_many_downloads": "正在为您生成的下载过多。请等待其中一个完成后重试。",
     "problem.missing": "服务器上没有 {name}。",
     "problem.run": "扫描 {name} 不存在：可能已被删除，或链接来自另一个控制台。",
     "problem.run_damaged": "扫描 {name} 已损坏：它的自述文件无法读取。可在“扫描记录”页删除它。",

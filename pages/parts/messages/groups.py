@@ -113,7 +113,7 @@ def board(kept: GroupReadings, view: View) -> None:
         ):
             ask(kept.asked, view, clients=True)
         auto = st.toggle(words("groups.auto", n=EVERY_SECONDS), key="groups_auto")
-    st.fragment(_board, run_every=EVERY_SECONDS if auto else None)(auto, view)
+    st.fragment(session.ending(_board), run_every=EVERY_SECONDS if auto else None)(auto, view)
 
 
 def _board(auto: bool, view: View) -> None:

@@ -15,7 +15,7 @@ from idcore.intake import store_uploads
 from idcore.intake.store_uploads import STEP, UploadedStores
 from idcore.presentation.reports.markdown import escaped
 from idcore.simulate import played_store
-from pages.parts import visitor
+from pages.parts import session, visitor
 
 
 def held(token: str) -> UploadedStores | None:
@@ -24,19 +24,19 @@ def held(token: str) -> UploadedStores | None:
     here.require("folders")
     upload = store_uploads.held(token, here.name)
     if upload is not None:
-        st.session_state["store_kept"] = upload
+        session.kept()["store_kept"] = upload
     return upload
 
 
 def latest() -> UploadedStores | None:
     """The uploads that this session has open."""
-    upload = st.session_state.get("store_kept")
+    upload = session.kept().get("store_kept")
     return upload if isinstance(upload, UploadedStores) else None
 
 
 def close() -> None:
     """This session has no uploads open any more."""
-    st.session_state.pop("store_kept", None)
+    session.kept().pop("store_kept", None)
 
 
 def folder(uploaded: Sequence[Any], words: Words) -> Path | None:
@@ -48,7 +48,7 @@ def folder(uploaded: Sequence[Any], words: Words) -> Path | None:
         bar = st.progress(0.0, words("store.copying", name=escaped(uploaded[0].name)))
         kept = store_uploads.keep(key, uploaded, visitor.current().name, words, partial(_show, bar, words))
         bar.empty()
-        st.session_state["store_kept"] = kept
+        session.kept()["store_kept"] = kept
     return chosen(kept, words)
 
 
@@ -56,7 +56,7 @@ def example() -> UploadedStores:
     """The store folder of the example, as if it had been uploaded."""
     visitor.current().require("folders")
     kept = store_uploads.hold([played_store.NAME], [played_store.NAME], visitor.current().name, _example)
-    st.session_state["store_kept"] = kept
+    session.kept()["store_kept"] = kept
     return kept
 
 

@@ -14,7 +14,7 @@ from idcore.presentation.triage import finding_texts, follow_texts, run_tables, 
 from idcore.runs.run_facts import UNENDED
 from idcore.runs.runs import Run
 from idcore.server import announcements, jobs
-from pages.parts import cache, problems, scans
+from pages.parts import cache, problems, scans, session
 from pages.parts.runs import runlist
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
@@ -61,7 +61,7 @@ def bar(run: Run) -> None:
     st.session_state.pop(_DRAWN, None)
     if is_live(run):
         st.session_state[_SUMMARY] = run.summary
-        st.fragment(_ticking, run_every=drawn.pace)(run)
+        st.fragment(session.ending(_ticking), run_every=drawn.pace)(run)
         st.session_state[_DRAWN] = drawn
         _new_errors(run)
         return

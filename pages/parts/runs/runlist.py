@@ -30,7 +30,7 @@ FEW = 5  # so many runs need no search
 
 def every() -> list[dict[str, Any]]:
     """The runs that this reader may see: those that are kept, and what this session does not keep."""
-    held = st.session_state.get("held", ())
+    held = session.kept().get("held", ())
     return [row for row in cache.all_runs() if row["kept"] or row["name"] in held]
 
 

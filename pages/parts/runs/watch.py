@@ -15,7 +15,7 @@ from idcore.presentation.triage import follow_texts, run_texts
 from idcore.runs.run_facts import UNENDED
 from idcore.runs.runs import FATES, TEXT, Run
 from idcore.server import jobs, setting_up
-from pages.parts import problems, scans
+from pages.parts import problems, scans, session
 from pages.parts.view import view
 from pages.parts.widgets import page_link, show_html
 
@@ -46,7 +46,7 @@ def scan_state(
     if state == "done":
         return True
     if state in UNENDED:
-        st.fragment(ticking, run_every=POLL_SECONDS)(run, table, place, until)
+        st.fragment(session.ending(ticking), run_every=POLL_SECONDS)(run, table, place, until)
     elif state == "cancelled":
         st.info(words("scan.cancelled"), icon=":material/cancel:")
         offer(words, again, place)
@@ -128,7 +128,7 @@ def _scan(now: Progress, words: Words, table: bool) -> tuple[float, str]:
 def lacks_spark(words: Words) -> bool:
     """Where set-up is at work, says how far it is; where there is no Java, what needs it and how to install it."""
     if setting_up.now() is not None and not settings.current().no_spark:
-        st.fragment(setup_progress, run_every=POLL_SECONDS)()
+        st.fragment(session.ending(setup_progress), run_every=POLL_SECONDS)()
         return True
     engine = jobs.engine()
     if engine is None or engine.state != "no_java" or engine.error is None:

@@ -77,7 +77,7 @@ def ready(run: Run, view: View) -> Index | None:
                 st.rerun()
             return None
         return cache.known_lines(run)
-    st.fragment(waiting, run_every=POLL_SECONDS)(going, view)
+    st.fragment(session.ending(waiting), run_every=POLL_SECONDS)(going, view)
     return None
 
 

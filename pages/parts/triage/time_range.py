@@ -23,7 +23,7 @@ from idcore.presentation.triage.time_range import ALL_TIMES, FROM, TO, TimeRange
 from idcore.runs.runs import Run
 from idcore.scan.occurrences.index import Index
 from idcore.server import jobs
-from pages.parts import cache
+from pages.parts import cache, session
 from pages.parts.charts import registry
 from pages.parts.charts import timeline as charts
 from pages.parts.charts.registry import Tables
@@ -161,7 +161,7 @@ def index_of(run: Run, shown: View, *, make: bool) -> Index | None:
         return index
     going: Locating | None = st.session_state[key]
     if going is not None and not going.wait(lines.WAIT):
-        st.fragment(lines.waiting, run_every=lines.POLL_SECONDS)(going, shown)
+        st.fragment(session.ending(lines.waiting), run_every=lines.POLL_SECONDS)(going, shown)
     return cache.lines(run)
 
 

@@ -21,7 +21,7 @@ from idcore.presentation.triage.scope import Scope
 from idcore.presentation.triage.time_range import TimeRange
 from idcore.runs.runs import Run
 from idcore.server.announcements import announceable
-from pages.parts import cache, problems, scans
+from pages.parts import cache, problems, scans, session
 from pages.parts.runs.follow import known_errors
 from pages.parts.triage import ranking, shared
 from pages.parts.view import View, view
@@ -43,7 +43,7 @@ def show() -> None:
     if run is None or run.summary is None:
         empty(view().words("empty.findings"), ("runs", view().words("empty.runs")))
         return
-    st.fragment(_drawn, run_every=POLL_SECONDS)(run)
+    st.fragment(session.ending(_drawn), run_every=POLL_SECONDS)(run)
 
 
 def _drawn(run: Run) -> None:
