@@ -6,12 +6,24 @@ import hashlib
 import os
 import pkgutil
 import stat
+import sys
 import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import cast
 
-import numba
+# With PyYAML numba takes settings from the folder that a command is given in, and from those of later commands: the
+# author of an archive there has no say in ours.
+_yaml = sys.modules.get("yaml")
+cast(dict[str, object], sys.modules)["yaml"] = None
+try:
+    import numba
+finally:
+    if _yaml is None:
+        del sys.modules["yaml"]
+    else:
+        sys.modules["yaml"] = _yaml
 
 _SOURCES = (
     "idcore.base.layout:layout.py",

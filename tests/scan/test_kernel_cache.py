@@ -139,3 +139,16 @@ def test_what_sorts_values_shares_no_compiled_name_with_what_sorts_places() -> N
         if "argsort(" in line
     ]
     assert len(sorts) > 3 and [line for line in sorts if 'kind="mergesort"' not in line[1]] == []
+
+
+def test_a_file_of_the_folder_that_a_command_is_given_in_sets_nothing(tmp_path: Path) -> None:
+    """Numba reads one; a Python with PyYAML is needed for that."""
+    pytest.importorskip("yaml")
+    (tmp_path / ".numba_config.yaml").write_text("disable_jit: 1\ncache_locator_classes: antigravity.Bird\n")
+    asked = "import idcore.kernels, numba; print(numba.config.DISABLE_JIT, numba.config.CACHE_LOCATOR_CLASSES)"
+    words = [sys.executable, "-P", "-c", asked]
+    done = subprocess.run(
+        words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("0 idcore.kernels.ByContent,UserProvided")
