@@ -64,7 +64,7 @@ def cache_folder() -> str:
                 if not _is_private(base):
                     continue
             folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK):
+            if os.access(folder, os.W_OK) and not _is_of_strangers(folder):
                 return str(folder)
         except OSError:
             continue
@@ -75,6 +75,12 @@ def _is_private(path: str) -> bool:
     """Whether nobody else writes in a folder, and it is no link of theirs: what numba keeps there it runs."""
     status = os.lstat(path)
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
+
+
+def _is_of_strangers(folder: Path) -> bool:
+    """Whether everybody writes in a folder, or could make it before this user did: its name is known. A group may."""
+    status, above = folder.lstat(), folder.parent.stat()
+    return bool(status.st_mode & 0o002 or (above.st_mode & 0o002 and status.st_uid != os.getuid()))
 
 
 class ByContent:
