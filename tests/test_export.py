@@ -122,6 +122,15 @@ def test_a_terminal_gets_no_sign_that_it_obeys_and_a_file_gets_what_there_was() 
     assert json_text(row).isprintable() and json.loads(json_text(row)) == row
 
 
+def test_json_has_no_sign_that_nobody_sees() -> None:
+    """An assistant reads them: two variation selectors are enough to write it a letter."""
+    signs = "\x9b\xad\u034f\u115f\u17b4\u180b\u200b\u202e\u2060\u2800\u3164\ufe00\ufe0f\ufeff\uffa0\ufff0"
+    signs += "\U0001bca0\U0001d173\U000e0041\U000e0101\U000e0fff"
+    text = json_text({"keys": f"é消😀 {signs}"})
+    assert text.startswith('{"keys": "é消😀 \\u') and text.count("\\u") == len(signs.encode("utf-16-be")) // 2
+    assert json.loads(text) == {"keys": f"é消😀 {signs}"}
+
+
 def test_a_zone_is_the_same_in_every_file_of_decoded_ids_and_of_tables() -> None:
     table = pd.DataFrame({"zone": ["+08:00"], "subject": ["+08:00 cmd"]})
     assert export.csv_frame(table).decode("utf-8-sig") == "zone,subject\r\n+08:00,'+08:00 cmd\r\n"

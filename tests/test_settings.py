@@ -24,8 +24,21 @@ def test_an_empty_text_is_a_value_where_it_means_something() -> None:
     assert [name for name, row in ROWS.items() if row["empty"]] == ["forwarded_allow_ips"]
 
 
-@pytest.mark.parametrize(("text", "on"), [("1", True), ("TRUE", True), ("on", True), ("0", False), ("off", False)])
+@pytest.mark.parametrize(
+    ("text", "on"),
+    [
+        ("1", True),
+        ("TRUE", True),
+        ("on", True),
+        ("0", False),
+        ("off", False),
+        (" 1", True),
+        ("tls", True),
+        ("No ", False),
+    ],
+)
 def test_encryption_is_asked_for_by_a_word(text: str, on: bool) -> None:
+    """Also by one that is not known: otherwise requests and bodies would go over the network as they are."""
     assert Settings.of({"IDCORE_TLS": text}).tls is on
 
 

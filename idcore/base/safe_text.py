@@ -16,11 +16,14 @@ from idcore.base.lazy_pattern import lazy_pattern
 
 ESCAPES = "idcore.escapes"  # for streams of any encoding: unlike "backslashreplace", what it leaves of JSON is JSON
 
-# What a terminal may obey (C1), and what has no shape or turns the direction of writing. JSON can have them as escapes.
-_UNSEEN = lazy_pattern(
-    "[\x80-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+# What has no shape or turns the direction of writing, whatever the library of Unicode here calls printable: what may be
+# left out (Default_Ignorable_Code_Point), separators of lines, and letters that are blank. With two of them a stranger
+# writes to an assistant what no person sees.
+NO_SHAPE = (
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_EMPTY = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # for Unicode letters and marks, without a shape
+_UNSEEN = lazy_pattern(f"[\x80-\x9f{NO_SHAPE}]")  # and what a terminal may obey (C1). JSON can have them as escapes
 
 # A path of the server, from its root: not the path of a URI, and not one slash between two words.
 _PATH = lazy_pattern(r"(?<![A-Za-z0-9_.:/~*-])/(?:[^\s/:;,'\"<>|()\[\]]+/)+[^\s/:;,'\"<>|()\[\]]*")
@@ -43,9 +46,9 @@ def printable(text: str) -> str:
 
     A terminal obeys some, such as ESC (then `\\x1b`); some turn the direction of writing, on a page too. Spaces stay.
     """
-    if text.isprintable() and (text.isascii() or _EMPTY.isdisjoint(text)):
+    if text.isprintable() and (text.isascii() or not _UNSEEN.search(text)):
         return text
-    seen = lambda char: char not in _EMPTY and (char.isprintable() or char in "\t\n" or category(char) == "Zs")  # noqa: E731
+    seen = lambda char: (char.isprintable() and not _UNSEEN.match(char)) or char in "\t\n" or category(char) == "Zs"  # noqa: E731
     return "".join(char if seen(char) else _escape(ord(char)) for char in text)
 
 

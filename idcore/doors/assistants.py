@@ -21,7 +21,7 @@ from starlette.types import ASGIApp
 from idcore import __version__
 from idcore.base.catalogue import words
 from idcore.base.errors import CoreError
-from idcore.base.safe_text import json_text
+from idcore.base.safe_text import json_text, printable
 from idcore.doors.calls import CallLimit, call, counted, next_of, operation_of, problem_of
 from idcore.doors.prompts import PROMPTS, RULES
 from idcore.operations.model import Caller, Operation
@@ -158,12 +158,21 @@ def _called(operation: Operation, given: Mapping[str, Any], caller: Caller) -> t
         items, left = answer.pop("items"), answer.pop("remaining")
         answer, cut = shortened(answer, MOST_BYTES // 4)
         every = None if left is None else len(items) + left
-        answer |= _filled(chain(items, rest), cursor, every, cut)
+        answer = _seen(answer | _filled(chain(items, rest), cursor, every, cut))
     except Exception as error:  # noqa: BLE001  a mistake of ours is a problem with a reference
         return types.CallToolResult(
             content=[_text(problem_of(error, words(), caller.ground.roots).body)], is_error=True
         )
     return types.CallToolResult(content=[_text(answer)], structured_content=answer)
+
+
+def _seen(value: Any) -> Any:
+    """With what nobody sees written out: a client reads the answer, and escapes of JSON would be gone for its model."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, list | tuple):
+        return [_seen(each) for each in value]
+    return {_seen(name): _seen(each) for name, each in value.items()} if isinstance(value, Mapping) else value
 
 
 def _filled(

@@ -6,12 +6,24 @@ import hashlib
 import os
 import pkgutil
 import stat
+import sys
 import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import cast
 
-import numba
+# With PyYAML numba takes settings from the folder that a command is given in, and from those of later commands: the
+# author of an archive there has no say in ours.
+_yaml = sys.modules.get("yaml")
+cast(dict[str, object], sys.modules)["yaml"] = None
+try:
+    import numba
+finally:
+    if _yaml is None:
+        del sys.modules["yaml"]
+    else:
+        sys.modules["yaml"] = _yaml
 
 _SOURCES = (
     "idcore.base.layout:layout.py",
@@ -52,7 +64,7 @@ def cache_folder() -> str:
                 if not _is_private(base):
                     continue
             folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK):
+            if os.access(folder, os.W_OK) and not _is_of_strangers(folder):
                 return str(folder)
         except OSError:
             continue
@@ -63,6 +75,12 @@ def _is_private(path: str) -> bool:
     """Whether nobody else writes in a folder, and it is no link of theirs: what numba keeps there it runs."""
     status = os.lstat(path)
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
+
+
+def _is_of_strangers(folder: Path) -> bool:
+    """Whether everybody writes in a folder, or could make it before this user did: its name is known. A group may."""
+    status, above = folder.lstat(), folder.parent.stat()
+    return bool(status.st_mode & 0o002 or (above.st_mode & 0o002 and status.st_uid != os.getuid()))
 
 
 class ByContent:

@@ -16,7 +16,7 @@ from typing import Any
 
 from idcore.policy import private
 
-_ON = ("1", "true", "yes", "on")
+_OFF = ("", "0", "false", "no", "off")  # what is none of these asks for it: a word that we do not know, too
 
 
 def _row(
@@ -65,7 +65,8 @@ class Settings:
         "IDCORE_CLUSTERS", None, "TOML file of the clusters for look-ups ([how](how-to/connect-a-cluster.md))",
         read=Path)
     namesrv: str = _row("IDCORE_NAMESRV", "", "name servers of a single cluster, without a file")
-    tls: bool = _row("IDCORE_TLS", False, "`1`: encrypted connections to it", read=lambda text: text.lower() in _ON)
+    tls: bool = _row("IDCORE_TLS", False, "`1`: encrypted connections to it",
+        read=lambda text: text.strip().lower() not in _OFF)
     tls_ca: str = _row("IDCORE_TLS_CA", "", "the certificates to trust; the connections are encrypted then")
     access_key: str = _row("ROCKETMQ_ACCESS_KEY", "", "its access key", secret=True)
     secret_key: str = _row("ROCKETMQ_SECRET_KEY", "", "its secret key", secret=True)

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
 from idcore.base.lazy_pattern import lazy_pattern
-from idcore.base.safe_text import encodable, json_text, printable
+from idcore.base.safe_text import NO_SHAPE, encodable, json_text, printable
 from idcore.ids.describe import KEYS
 
 if TYPE_CHECKING:
@@ -43,12 +43,8 @@ TABLES = (
     "asked_ids",
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last four: Excel in East Asia
-# What has no shape, or is a space in some place: spreadsheets may leave it out in front of a formula.
-# Controls and spaces, and what Unicode says may be left out (Default_Ignorable_Code_Point).
-_BLANK = "\0-\x08\v\f\x0e-\x1f\x85\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff"
-_BLANK += (
-    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff"
-)
+# Controls and spaces, and what has no shape: spreadsheets may leave it out in front of a formula.
+_BLANK = f"\0-\x08\v\f\x0e-\x1f\x85\xa0\u1680\u2000-\u200a\u202f\u205f\u3000{NO_SHAPE}"
 _BEHIND_BLANK = lazy_pattern(rf" *[{_BLANK}][ {_BLANK}]*")
 # The offset of a zone and a number are nothing that a spreadsheet could run.
 _OFFSET, _NUMBER = r"[+-][0-9]{2}:[0-9]{2}(?::[0-9]{2})?", r"-[0-9]+(?:\.[0-9]+)?"

@@ -127,7 +127,8 @@ def _start(master: str | None, remote: str | None) -> Spark:
         from pyspark.sql import SparkSession
 
         try:
-            session = SparkSession.builder.remote(remote).getOrCreate()
+            with jvm.own_scripts():  # of an address that is this machine's they start a server
+                session = SparkSession.builder.remote(remote).getOrCreate()
         except ImportError as error:
             raise SparkError("spark_package", {"why": str(error)}) from error
         session.addArtifacts(package_zip(), pyfile=True)
@@ -170,7 +171,7 @@ def _engine(master: str, starting: jvm.Starting | None, settings: dict[str, str]
         LOG.warning("Spark's own scripts start Java: %s", error)
         place = None
     if starting is None or place is None:
-        with _quiet_java():
+        with _quiet_java(), jvm.own_scripts():
             context = SparkContext(conf=conf)
         return Engine(context, local, java_process(context))
     try:

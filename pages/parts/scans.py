@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -327,10 +328,14 @@ def check_places() -> None:
     """CoreError names an entry of them that has a secret, without it, or with a log-in what is not everybody's."""
     places.check(_configured())
     if visitor.entrance().mode != "open":
+        told = settings.current()
         own = {"runs": runs_root(), "audit_log": audit.path()}
+        own |= {"clusters": told.clusters, "kafka_properties": told.kafka_properties}  # they have keys
         named = {settings.name_of(name): path for name, path in own.items()}
         # What others upload is unpacked there, and what they compare is copied there.
         places.check_apart(configured_roots(), {**named, "TMPDIR": Path(temporary.own())})
+        for path in filter(os.path.exists, st.get_option("secrets.files")):
+            places.check_apart(configured_roots(), {"secrets.files": Path(path)})
 
 
 def guard() -> Roots:

@@ -612,3 +612,21 @@ def test_with_a_log_in_no_console_starts_whose_open_folder_has_the_scans(
         assert refused.value.code == "start_places_own"
     monkeypatch.setattr(visitor, "entrance", Entrance)
     scans.check_places()  # without one every visitor has every scan
+
+
+@pytest.mark.parametrize("setting", ["IDCORE_CLUSTERS", "IDCORE_KAFKA_PROPERTIES", "secrets.files"])
+def test_nor_one_whose_open_folder_has_its_keys(setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "data" / "keys"
+    file.parent.mkdir()
+    file.touch()
+    monkeypatch.setenv("IDCORE_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("IDCORE_ALLOWED_PATHS", str(tmp_path / "data"))
+    monkeypatch.setattr(visitor, "entrance", lambda: Entrance("login"))
+    scans.check_places()
+    if setting == "secrets.files":
+        monkeypatch.setattr(scans.st, "get_option", {setting: [str(file)]}.__getitem__)
+    else:
+        monkeypatch.setenv(setting, str(file))
+    with pytest.raises(CoreError, match=setting) as refused:
+        scans.check_places()
+    assert refused.value.code == "start_places_own"

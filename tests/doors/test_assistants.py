@@ -260,6 +260,19 @@ def test_what_is_true_of_a_whole_answer_is_cut_too(door: Door) -> None:
     assert found["remaining"] == 100 - len(found["items"]) and found["next"] == str(len(found["items"]))
 
 
+def test_no_sign_that_nobody_sees_reaches_an_assistant(tmp_path: Path) -> None:
+    """A client takes the escapes of JSON out, and a model reads letters of tags and of variation selectors."""
+    Runs(tmp_path / "runs").create("a\u200b\U000e0041\ufe01\u202e消息 é")
+
+    async def talk(client: Client) -> Any:
+        return await client.call_tool("scans", {})
+
+    result = in_process(talk, tmp_path, "viewer", "admin")
+    shown = "a\\u200b\\U000e0041\\ufe01\\u202e消息 é"
+    assert answer(result)["items"][0]["title"] == shown
+    assert json.loads(result.content[0].text)["items"][0]["title"] == shown
+
+
 def test_every_answer_says_how_many_items_are_left(tmp_path: Path) -> None:
     """Also of a list whose items are counted as they come."""
     runs = Runs(tmp_path / "runs")

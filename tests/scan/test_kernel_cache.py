@@ -129,6 +129,30 @@ def test_a_folder_that_others_could_write_in_has_no_kernels(
     assert not any(elsewhere.iterdir())
 
 
+@pytest.mark.parametrize("squatted", ["a link", "others write in it", "another's"])
+def test_nor_has_a_folder_that_the_setting_names_where_everybody_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, squatted: str
+) -> None:
+    """Such as one in /tmp. One that a group shares stays."""
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache))
+    monkeypatch.setattr(kernels.tempfile, "gettempdir", lambda: str(tmp_path / "spare"))
+    (tmp_path / "spare").mkdir()
+    own = Path(kernels.cache_folder.__wrapped__())
+    assert own.parent == cache
+    cache.chmod(0o1777)
+    assert Path(kernels.cache_folder.__wrapped__()) == own
+    if squatted == "a link":
+        own.rmdir()
+        own.symlink_to(tmp_path)
+    elif squatted == "others write in it":
+        own.chmod(0o777)
+    else:
+        user = os.getuid()
+        monkeypatch.setattr(kernels.os, "getuid", lambda: user + 1)
+    assert Path(kernels.cache_folder.__wrapped__()) != own
+
+
 def test_what_sorts_values_shares_no_compiled_name_with_what_sorts_places() -> None:
     """Numba's quicksort of values and that of places are one name, told apart by a number that each process counts for
     itself. Where two processes fill the cache, the numbers can be the same: then the values stay as they are."""
@@ -139,3 +163,16 @@ def test_what_sorts_values_shares_no_compiled_name_with_what_sorts_places() -> N
         if "argsort(" in line
     ]
     assert len(sorts) > 3 and [line for line in sorts if 'kind="mergesort"' not in line[1]] == []
+
+
+def test_a_file_of_the_folder_that_a_command_is_given_in_sets_nothing(tmp_path: Path) -> None:
+    """Numba reads one; a Python with PyYAML is needed for that."""
+    pytest.importorskip("yaml")
+    (tmp_path / ".numba_config.yaml").write_text("disable_jit: 1\ncache_locator_classes: antigravity.Bird\n")
+    asked = "import idcore.kernels, numba; print(numba.config.DISABLE_JIT, numba.config.CACHE_LOCATOR_CLASSES)"
+    words = [sys.executable, "-P", "-c", asked]
+    done = subprocess.run(
+        words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("0 idcore.kernels.ByContent,UserProvided")

@@ -9,7 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from pyspark.find_spark_home import _find_spark_home
+from pyspark.sql import SparkSession
 
+from idcore.spark import session
+from idcore.spark.start.archive import spark_home
 from tests.source_code import ROOT
 from tests.test_private import KEYS, LOG
 
@@ -71,3 +75,47 @@ def test_no_module_of_the_folder_that_a_command_is_given_in_is_run(
     subprocess.run([*command, "session", "stop"], cwd=tmp_path, env=variables, capture_output=True)
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.slow
+def test_no_program_above_the_folder_that_a_command_is_given_in_is_run(tmp_path: Path, java: None) -> None:
+    """PySpark takes a folder with these two names for Spark: an archive of logs may bring them."""
+    here = tmp_path / "logs"
+    for folder in (here, tmp_path / "jars", tmp_path / "bin"):
+        folder.mkdir()
+    (here / "a.log").write_text(LOG)
+    (tmp_path / "bin" / "spark-submit").write_text(f"#!/bin/sh\necho >{tmp_path / 'run'}\nexit 1\n")
+    (tmp_path / "bin" / "spark-submit").chmod(0o755)
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_CONF_DIR": str(tmp_path)}  # which needs Spark's scripts
+    command = [sys.executable, "-P", "-m", "idcore", "scan", "a.log", "--out", "out"]
+    done = subprocess.run(command, cwd=here, env=variables, capture_output=True, text=True)
+    assert not (tmp_path / "run").exists()
+    assert done.returncode == 0, done.stderr
+
+
+class Remote:
+    """A session of a server."""
+
+    def addArtifacts(self, *_: str, pyfile: bool) -> None:
+        """Takes the package."""
+
+
+def test_a_server_of_spark_that_is_started_here_is_that_of_pyspark_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PySpark starts one where `--remote` is `local`."""
+    monkeypatch.setattr(os, "environ", {name: value for name, value in os.environ.items() if name != "SPARK_HOME"})
+    found: list[str] = []
+
+    def asks(_: SparkSession.Builder) -> Remote:
+        found.append(_find_spark_home())
+        return Remote()
+
+    for folder in ("logs", "jars", "bin"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "bin" / "spark-submit").touch()
+    monkeypatch.chdir(tmp_path / "logs")
+    monkeypatch.setattr(SparkSession.Builder, "getOrCreate", asks)
+    session._start(None, "local")
+    assert found == [spark_home()]
+    assert "SPARK_HOME" not in os.environ

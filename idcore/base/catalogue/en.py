@@ -2234,7 +2234,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.access_list": "{file}: {key} must be a list of texts",
     "error.access_cluster": "The console does not start: a role is for the cluster {cluster!r}; the configured ones are {known}",
     "error.start_places": "The console does not start: IDCORE_ALLOWED_PATHS has {entry} with a log-in, a query or a wrong port (docs/how-to/open-folders.md)",
-    "error.start_places_own": "The console does not start: IDCORE_ALLOWED_PATHS opens {entry}, and {setting} is {path}. Who may scan the one would read the scans of others there, or what they did. Open another folder, or set {setting} to one that is not open.",
+    "error.start_places_own": "The console does not start: IDCORE_ALLOWED_PATHS opens {entry}, and {setting} is {path}. Who may scan the one would read the scans of others there, what they did, or keys. Open another folder, or set {setting} to one that is not open.",
     "error.start_open": 'The console does not start. Others could reach it at {address}, and nobody would have to log in. Configure a login (docs/how-to/log-in.md), or start it with --server.address 127.0.0.1. If it needs no login, set IDCORE_WITHOUT_LOGIN="{said}"',
     "error.start_said": 'The console does not start: IDCORE_WITHOUT_LOGIN must be "{said}", or not be set',
     "error.start_both": "The console does not start: use either [auth] of secrets.toml or server.trustedUserHeaders, not both",

@@ -2175,7 +2175,7 @@ MESSAGES: dict[str, str | dict[str, str]] = {
     "error.access_list": "{file}：{key} 必须是文本列表",
     "error.access_cluster": "控制台未启动：角色设置中的集群 {cluster!r} 未配置；已配置的集群：{known}",
     "error.start_places": "控制台未启动：IDCORE_ALLOWED_PATHS 中的 {entry} 带有登录信息、查询参数，或端口有误（docs/how-to/open-folders.md）",
-    "error.start_places_own": "控制台未启动：IDCORE_ALLOWED_PATHS 开放了 {entry}，而 {setting} 是 {path}。能扫描前者的人会在那里读到他人的扫描或操作记录。请开放其他文件夹，或将 {setting} 设为未开放的位置。",
+    "error.start_places_own": "控制台未启动：IDCORE_ALLOWED_PATHS 开放了 {entry}，而 {setting} 是 {path}。能扫描前者的人会在那里读到他人的扫描、操作记录或密钥。请开放其他文件夹，或将 {setting} 设为未开放的位置。",
     "error.start_open": '控制台未启动。其他人可以通过 {address} 访问它，而且无需登录。请配置登录（docs/how-to/log-in.md），或用 --server.address 127.0.0.1 启动。如果确实不需要登录，请设置 IDCORE_WITHOUT_LOGIN="{said}"',
     "error.start_said": '控制台未启动：IDCORE_WITHOUT_LOGIN 只能是 "{said}"，或不设置',
     "error.start_both": "控制台未启动：secrets.toml 的 [auth] 与 server.trustedUserHeaders 只能用其一",

@@ -18,6 +18,8 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -118,6 +120,23 @@ def command(java_path: str, folder: str) -> list[str]:
         *netty,
         JAVA_MAIN,
     ]
+
+
+@contextmanager
+def own_scripts() -> Iterator[None]:
+    """The scripts of Spark are those of PySpark, unless SPARK_HOME names others.
+
+    PySpark looks above the folder that a command is given in first: whoever writes there, such as the author of an
+    archive, would have a program run.
+    """
+    if "SPARK_HOME" in os.environ:
+        yield
+        return
+    os.environ["SPARK_HOME"] = spark_home()
+    try:
+        yield
+    finally:
+        del os.environ["SPARK_HOME"]
 
 
 def kafka_jars() -> list[str]:
