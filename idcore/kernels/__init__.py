@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import pkgutil
-import stat
+import shutil
 import tempfile
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 import numba
+
+from idcore.base import own_folder
 
 _SOURCES = (
     "idcore.base.layout:layout.py",
@@ -41,28 +42,31 @@ def cache_folder() -> str:
     """Where compiled kernels are kept: a folder for each version of all their sources, where this user may write."""
     own = os.environ.get("NUMBA_CACHE_DIR") or os.path.expanduser("~/.cache/rocketmq-ids/kernels")
     spare = os.path.join(tempfile.gettempdir(), f"rocketmq-ids-{os.getuid()}")
-    for base in (own, spare):
-        folder = Path(base).absolute() / _digest()
-        try:
-            if base.startswith("~"):  # a container's user may have no home
-                continue
-            if base == spare:
-                with suppress(FileExistsError):  # the next lines judge it
-                    os.mkdir(base, 0o700)
-                if not _is_private(base):
-                    continue
-            folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK):
-                return str(folder)
-        except OSError:
-            continue
-    return tempfile.mkdtemp(prefix="rocketmq-ids-kernels-")
+    if not own.startswith("~"):  # a container's user may have no home
+        base = Path(own).absolute()
+        own_folder.close(base)
+        if (folder := _folder_in(base.resolve())) is not None:
+            return folder
+    return _folder_in(Path(spare)) or tempfile.mkdtemp(prefix="rocketmq-ids-kernels-")
 
 
-def _is_private(path: str) -> bool:
-    """Whether nobody else writes in a folder, and it is no link of theirs: what numba keeps there it runs."""
-    status = os.lstat(path)
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
+def _folder_in(base: Path) -> str | None:
+    """The folder of these sources; None where it cannot be written, or somebody else could: numba runs what is there.
+
+    One of this user's in which others could write is made anew: what they may have put there is never read.
+    """
+    folder = base / _digest()
+    try:
+        own_folder.make(base)
+        if not own_folder.is_own(base):
+            return None
+        own_folder.make(folder)
+        if not own_folder.is_own(folder) and folder.lstat().st_uid == os.geteuid():
+            shutil.rmtree(folder)
+            own_folder.make(folder)
+        return str(folder) if own_folder.is_own(folder) and os.access(folder, os.W_OK) else None
+    except OSError:
+        return None
 
 
 class ByContent:
@@ -77,7 +81,7 @@ class ByContent:
         self._line = py_func.__code__.co_firstlineno
 
     def ensure_cache_path(self):
-        os.makedirs(self.get_cache_path(), exist_ok=True)
+        own_folder.make(Path(self.get_cache_path()))
 
     def get_cache_path(self):
         return cache_folder()
