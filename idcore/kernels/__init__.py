@@ -6,13 +6,27 @@ import hashlib
 import os
 import pkgutil
 import shutil
+import sys
 import tempfile
+import warnings
 from functools import cache
 from pathlib import Path
 
-import numba
-
 from idcore.base import own_folder
+
+# Numba reads `.numba_config.yaml` of the folder that a command is given in, where there is PyYAML: options, and names
+# of classes, whose modules it imports. That folder may be an archive of logs, so its author would say what is run.
+_yaml = sys.modules.pop("yaml", None)
+sys.modules["yaml"] = None  # type: ignore[assignment]
+try:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of such a file, and that it needs PyYAML
+        import numba
+finally:
+    del sys.modules["yaml"]
+    if _yaml is not None:
+        sys.modules["yaml"] = _yaml
+numba.core.config._config_fname = ""  # it looks again with each kernel that it compiles
 
 _SOURCES = (
     "idcore.base.layout:layout.py",

@@ -131,6 +131,17 @@ def test_a_folder_that_others_could_write_in_has_no_kernels(
     assert not any(elsewhere.iterdir())
 
 
+@pytest.mark.parametrize("before", ["", "import yaml"])
+def test_the_folder_of_a_command_says_nothing_to_numba(tmp_path: Path, before: str) -> None:
+    """It may be an archive of logs. Numba imports what a file there names, also from the standard library."""
+    (tmp_path / ".numba_config.yaml").write_text("cache_locator_classes: colorsys.Nothing\ndisable_jit: 1\n")
+    ask = f"{before}\nimport sys, idcore.kernels.encode as one\n"
+    ask += "import yaml\nprint('colorsys' in sys.modules, hasattr(one.parts_of, 'stats'), yaml.safe_load('a'))"
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "PYTHONSAFEPATH": "1"}
+    done = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.stdout.split(), done.stderr) == (["False", "True", "a"], "")
+
+
 @pytest.fixture
 def mask_of_a_group() -> Iterator[None]:
     """That of a console whose folder of scans is shared."""
