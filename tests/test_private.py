@@ -28,9 +28,10 @@ KEYS = {
 
 @pytest.fixture(autouse=True)
 def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    mask, held = os.umask(0o022), dict(os.environ)
+    mask, held, writes = os.umask(0o022), dict(os.environ), sys.dont_write_bytecode
     yield
     os.umask(mask)
+    sys.dont_write_bytecode = writes
     private._taken.clear()
     os.environ.clear()
     os.environ.update(held)
@@ -67,6 +68,20 @@ def test_a_folder_that_is_meant_to_be_shared_stays_so(tmp_path: Path) -> None:
         (tmp_path / f"{bits:o}").mkdir()
         (tmp_path / f"{bits:o}").chmod(bits)
         assert not private.is_shared(tmp_path / f"{bits:o}")
+
+
+def test_a_group_that_shares_scans_writes_no_bytecode_of_the_console(tmp_path: Path) -> None:
+    """Python runs what is in `__pycache__`; a module that is first needed later made it with the mask of the group."""
+    (tmp_path / "late").mkdir()
+    (tmp_path / "late" / "__init__.py").write_text("")
+    ask = "import subprocess, sys; from pathlib import Path; from idcore.policy import private\n"
+    ask += "private.begin(Path(sys.argv[1])); import late\n"
+    ask += "subprocess.run([sys.executable, '-c', 'import late'], env=private.child_environment(), check=True)"
+    words = [sys.executable, "-c", ask, str(shared(tmp_path / "runs"))]
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    kept["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(tmp_path)])
+    assert subprocess.run(words, env=kept, capture_output=True, text=True, cwd=tmp_path).stderr == ""
+    assert not (tmp_path / "late" / "__pycache__").exists()
 
 
 def test_keys_leave_the_environment_and_a_cluster_still_has_them(monkeypatch: pytest.MonkeyPatch) -> None:

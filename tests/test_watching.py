@@ -277,6 +277,27 @@ def test_a_line_of_the_log_is_json_with_session_request_run_and_stack(monkeypatc
         logs.wants_json()
 
 
+@pytest.mark.parametrize("form", ["plain", "json"])
+def test_a_stack_gives_no_command_to_a_terminal(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text of an error may quote what a stranger wrote: ESC, its one-byte form (C1), and turned writing."""
+    monkeypatch.setenv("IDCORE_LOG", form)
+    said = io.StringIO()
+    handler, ours = logging.StreamHandler(said), logging.getLogger("idcore.test_watching")
+    ours.addHandler(handler)
+    try:
+        logs.use_json()
+        try:
+            raise ValueError("a\x1b]0;b\x07\x9b2J\u202ec")
+        except ValueError:
+            ours.exception("it failed")
+    finally:
+        ours.removeHandler(handler)
+    text = said.getvalue()
+    assert "Traceback" in text and not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text)
+    stack = json.loads(text)["stack"] if form == "json" else text
+    assert "ValueError: a\\x1b]0;b\\x07\\x9b2J\\u202ec" in stack
+
+
 def test_a_request_has_an_id_of_its_own(tmp_path: Path) -> None:
     seen: list[str | None] = []
 

@@ -84,7 +84,7 @@ class _Looker:
         """Whether the process is a new one: a fork has none of its own."""
         if self._process is not None and self._owner == os.getpid() and self._process.poll() is None:
             return False
-        words = [sys.executable, "-I", "-c", _CHILD, str(_IDLE), str(_MEMORY), *filter(None, sys.path)]
+        words = [sys.executable, "-I", "-B", "-c", _CHILD, str(_IDLE), str(_MEMORY), *filter(None, sys.path)]
         kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
         kept |= {"MALLOC_ARENA_MAX": "1"}  # more would count as memory before they hold anything
         pipe = subprocess.PIPE

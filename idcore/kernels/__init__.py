@@ -5,24 +5,25 @@ from __future__ import annotations
 import hashlib
 import os
 import pkgutil
-import stat
+import shutil
 import sys
 import tempfile
-from contextlib import suppress
+import warnings
 from functools import cache
 from pathlib import Path
-from typing import cast
 
-# With PyYAML numba takes settings from the folder that a command is given in, and from those of later commands: the
-# author of an archive there has no say in ours.
-_yaml = sys.modules.get("yaml")
-cast(dict[str, object], sys.modules)["yaml"] = None
+from idcore.base import own_folder
+
+# Numba reads `.numba_config.yaml` of the folder that a command is given in, where there is PyYAML: options, and names
+# of classes, whose modules it imports. That folder may be an archive of logs, so its author would say what is run.
+warnings.filterwarnings("ignore", "A Numba config file is found")  # it looks again with each kernel that it compiles
+_yaml = sys.modules.pop("yaml", None)
+sys.modules["yaml"] = None  # type: ignore[assignment]
 try:
     import numba
 finally:
-    if _yaml is None:
-        del sys.modules["yaml"]
-    else:
+    del sys.modules["yaml"]
+    if _yaml is not None:
         sys.modules["yaml"] = _yaml
 
 _SOURCES = (
@@ -53,34 +54,31 @@ def cache_folder() -> str:
     """Where compiled kernels are kept: a folder for each version of all their sources, where this user may write."""
     own = os.environ.get("NUMBA_CACHE_DIR") or os.path.expanduser("~/.cache/rocketmq-ids/kernels")
     spare = os.path.join(tempfile.gettempdir(), f"rocketmq-ids-{os.getuid()}")
-    for base in (own, spare):
-        folder = Path(base).absolute() / _digest()
-        try:
-            if base.startswith("~"):  # a container's user may have no home
-                continue
-            if base == spare:
-                with suppress(FileExistsError):  # the next lines judge it
-                    os.mkdir(base, 0o700)
-                if not _is_private(base):
-                    continue
-            folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK) and not _is_of_strangers(folder):
-                return str(folder)
-        except OSError:
-            continue
-    return tempfile.mkdtemp(prefix="rocketmq-ids-kernels-")
+    if not own.startswith("~"):  # a container's user may have no home
+        base = Path(own).absolute()
+        own_folder.close(base)
+        if (folder := _folder_in(base.resolve())) is not None:
+            return folder
+    return _folder_in(Path(spare)) or tempfile.mkdtemp(prefix="rocketmq-ids-kernels-")
 
 
-def _is_private(path: str) -> bool:
-    """Whether nobody else writes in a folder, and it is no link of theirs: what numba keeps there it runs."""
-    status = os.lstat(path)
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
+def _folder_in(base: Path) -> str | None:
+    """The folder of these sources; None where it cannot be written, or somebody else could: numba runs what is there.
 
-
-def _is_of_strangers(folder: Path) -> bool:
-    """Whether everybody writes in a folder, or could make it before this user did: its name is known. A group may."""
-    status, above = folder.lstat(), folder.parent.stat()
-    return bool(status.st_mode & 0o002 or (above.st_mode & 0o002 and status.st_uid != os.getuid()))
+    One of this user's in which others could write is made anew: what they may have put there is never read.
+    """
+    folder = base / _digest()
+    try:
+        own_folder.make(base)
+        if not own_folder.is_own(base):
+            return None
+        own_folder.make(folder)
+        if not own_folder.is_own(folder) and folder.lstat().st_uid == os.geteuid():
+            shutil.rmtree(folder)
+            own_folder.make(folder)
+        return str(folder) if own_folder.is_own(folder) and os.access(folder, os.W_OK) else None
+    except OSError:
+        return None
 
 
 class ByContent:
@@ -95,7 +93,7 @@ class ByContent:
         self._line = py_func.__code__.co_firstlineno
 
     def ensure_cache_path(self):
-        os.makedirs(self.get_cache_path(), exist_ok=True)
+        own_folder.make(Path(self.get_cache_path()))
 
     def get_cache_path(self):
         return cache_folder()

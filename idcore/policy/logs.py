@@ -21,6 +21,7 @@ _SAID_TWICE = "Uncaught app execution"  # of Streamlit: the console has said all
 _OF_REQUESTS = {*OURS, _STREAMLIT, "uvicorn"}
 LONGEST = 2_000  # characters of one message: a stranger writes some of them
 _SESSION = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+_STACK = logging.Formatter()
 RUN: ContextVar[str | None] = ContextVar("run", default=None)
 REQUEST: ContextVar[str | None] = ContextVar("request", default=None)
 
@@ -44,7 +45,7 @@ class JsonLines(logging.Formatter):
             "error": getattr(record, "error_id", None),
         }
         if record.exc_info:
-            line["stack"] = self.formatException(record.exc_info)
+            line["stack"] = record.exc_text or self.formatException(record.exc_info)
         return json.dumps({name: value for name, value in line.items() if value is not None}, ensure_ascii=False)
 
 
@@ -96,6 +97,8 @@ def _without_commands(record: logging.LogRecord) -> bool:
         shown = _SESSION.sub(r"\1…", shown)
     if shown != message:
         record.msg, record.args = shown, ()
+    if record.exc_info and not record.exc_text:  # its last line may have what a stranger wrote, too
+        record.exc_text = printable(_STACK.formatException(record.exc_info))
     return True
 
 

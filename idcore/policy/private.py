@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -19,12 +20,17 @@ _OF_INPUT = ("AWS_", "AZURE_", "GOOGLE_", "HADOOP_", "SPARK_", "PYSPARK_", "PYTH
 _OF_SERVER = "STREAMLIT_"  # it reads its settings again; a child needs none of them
 _PATHS = "IDCORE_ALLOWED_PATHS"  # a URI may have a password
 SAFE_PATH = {"PYTHONSAFEPATH": "1"}
+WITHOUT_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
 _taken: dict[str, str] = {}
 
 
 def begin(root: Path | None = None) -> None:
     """Once, at the start of a process. `root`: the folder of its scans, closed where an older version left it open."""
-    os.umask(OF_GROUP if root is not None and is_shared(root) else OWN)
+    is_of_group = root is not None and is_shared(root)
+    os.umask(OF_GROUP if is_of_group else OWN)
+    if is_of_group:  # the group could write in the folders of bytecode that are made from now on, which Python runs
+        sys.dont_write_bytecode = True
+        os.environ |= WITHOUT_BYTECODE
     for name in [name for name in os.environ if _is_secret(name) and not name.startswith(_OF_SERVER)]:
         _taken[name] = os.environ.pop(name)
     if root is not None and root.is_dir() and not is_shared(root):

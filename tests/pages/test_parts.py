@@ -96,6 +96,7 @@ def test_whatever_stands_in_the_input_is_escaped() -> None:
         ("a :material/delete:, :streamlit: 10:00:00", "a `:material/delete`:, `:streamlit`: 10:00:00"),
         ("ask @all, (@team-a).", "ask `@all`, (`@team-a`)."),
         ("fixed by #12, shop/orders#7 (#8)", "fixed by `#12`, `shop/orders#7` (`#8`)"),
+        ("smb://e.example/a (file://e/b), $7", "`smb://e.example/a` (`file://e/b`), `$7`"),
         ("!3 %4 &5, GH-6, GL-6 and gh-7", "`!3` `%4` `&5`, `GH-6`, `GL-6` and `gh-7`"),
         ("# 1, C#, 9 % 3, a&1 a!1 50%2 LEGH-6 !", "\\# 1, C\\#, 9 % 3, a&1 a!1 50%2 LEGH-6 !"),
         ("Orders@works, www or http: 1.2", "Orders@works, www or http: 1.2"),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from idcore.answers.lookup.by_time import version_of
+from idcore.policy.metrics import exposition
 from idcore.rocketmq.remoting.consumers import (
     AllConsumerOffsets,
     AllDelayOffsets,
@@ -34,6 +35,7 @@ from idcore.rocketmq.remoting.counters import HandedTo, StoredIn, Sums
 from idcore.rocketmq.remoting.errors import AnswerError, NotPermitted, RemotingError
 from idcore.rocketmq.remoting.frame import Frame
 from idcore.rocketmq.remoting.requests import (
+    ClusterInfo,
     QueueAccess,
     QueuePart,
     QueueSlice,
@@ -213,6 +215,17 @@ def test_the_place_of_the_timer_is_the_first_of_seven_numbers() -> None:
 def test_half_a_character_in_a_name_can_be_sent_on() -> None:
     (name,) = TopicGroups("T").result(frame(b'{"groupList":["g\\ud800"]}'), "")
     assert name.encode() == b"g\\ud800"
+    (name,) = AllGroupConfigs().result(frame(b'{"subscriptionGroupTable":{"g\\ud800":{}}}'), "")
+    assert name.encode() == b"g\\ud800"
+
+
+@pytest.mark.parametrize("named", ['"b\\ud800":{', '"":{"brokerName":"b\\ud800",'])
+def test_a_broker_with_half_a_character_in_its_name_is_in_the_metrics(named: str) -> None:
+    """Anybody may register at a name server, and one answer has the metrics of all groups."""
+    body = f'{{"brokerAddrTable":{{{named}"cluster":"c\\ud800","brokerAddrs":{{"0":"h\\ud800:1"}}}}}}}}'
+    (broker,) = ClusterInfo().result(frame(body.encode()), "")
+    assert (broker.name, broker.cluster, broker.addresses) == ("b\\ud800", "c\\ud800", {0: "h\\ud800:1"})
+    assert b"ud800" in exposition({}, {}, [("broker_clock_seconds", ("c", broker.name), 1.0)])[0]
 
 
 PIECES = [b"{", b"}", b"[", b"]", b'"', b":", b",", b"null", b"-1", b"1e999", b"NaN", b"true", b'"x"', b"{}", b"[]"]

@@ -7,12 +7,14 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from idcore import kernels
+from idcore.spark.start.archive import is_there
 from scripts import setup
 
 PACKAGE = Path(kernels.__file__).parents[1]
@@ -129,28 +131,70 @@ def test_a_folder_that_others_could_write_in_has_no_kernels(
     assert not any(elsewhere.iterdir())
 
 
-@pytest.mark.parametrize("squatted", ["a link", "others write in it", "another's"])
-def test_nor_has_a_folder_that_the_setting_names_where_everybody_writes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, squatted: str
+@pytest.mark.parametrize("before", ["", "import yaml"])
+def test_the_folder_of_a_command_says_nothing_to_numba(tmp_path: Path, before: str) -> None:
+    """It may be an archive of logs. Numba imports what a file there names, also from the standard library."""
+    (tmp_path / ".numba_config.yaml").write_text("cache_locator_classes: colorsys.Nothing\ndisable_jit: 1\n")
+    ask = f"{before}\nimport sys, idcore.kernels.encode as one\n"
+    ask += "import yaml\nprint('colorsys' in sys.modules, hasattr(one.parts_of, 'stats'), yaml.safe_load('a'))"
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "PYTHONSAFEPATH": "1"}
+    done = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.stdout.split(), done.stderr) == (["False", "True", "a"], "")
+
+
+@pytest.fixture
+def mask_of_a_group() -> Iterator[None]:
+    """That of a console whose folder of scans is shared."""
+    before = os.umask(0o007)
+    yield
+    os.umask(before)
+
+
+def test_a_group_that_shares_scans_writes_nothing_that_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mask_of_a_group: None
 ) -> None:
-    """Such as one in /tmp. One that a group shares stays."""
-    cache = tmp_path / "cache"
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache))
-    monkeypatch.setattr(kernels.tempfile, "gettempdir", lambda: str(tmp_path / "spare"))
-    (tmp_path / "spare").mkdir()
-    own = Path(kernels.cache_folder.__wrapped__())
-    assert own.parent == cache
-    cache.chmod(0o1777)
-    assert Path(kernels.cache_folder.__wrapped__()) == own
-    if squatted == "a link":
-        own.rmdir()
-        own.symlink_to(tmp_path)
-    elif squatted == "others write in it":
-        own.chmod(0o777)
-    else:
-        user = os.getuid()
-        monkeypatch.setattr(kernels.os, "getuid", lambda: user + 1)
-    assert Path(kernels.cache_folder.__wrapped__()) != own
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache" / "kernels"))
+    folder = Path(kernels.cache_folder.__wrapped__())
+    assert folder.parents[1] == tmp_path / "cache"
+    assert {one.stat().st_mode & 0o777 for one in (folder, *folder.parents[:2])} == {0o700}
+
+
+def test_a_folder_in_which_a_group_could_write_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An older version left it so. What lies there may be somebody else's, and is not read."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
+    planted = tmp_path / "kernels" / kernels._digest() / "encode.parts_of-1.py311.nbi"
+    planted.parent.mkdir(parents=True)
+    planted.write_bytes(b"")
+    for one in planted.parents[:2]:
+        one.chmod(0o2770)
+    folder = Path(kernels.cache_folder.__wrapped__())
+    assert folder == planted.parent and not planted.exists()
+    assert not any(one.stat().st_mode & 0o022 for one in planted.parents[:2])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder to somebody else")
+@pytest.mark.parametrize("theirs", [0, 1])
+def test_a_folder_of_somebody_else_has_no_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: int) -> None:
+    """Who runs a command as root keeps the home of the user who asked for it."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
+    monkeypatch.setattr(kernels.tempfile, "gettempdir", lambda: str(tmp_path))
+    folder = tmp_path / "kernels" / kernels._digest()
+    folder.mkdir(parents=True)
+    os.chown([folder, folder.parent][theirs], 65534, 65534)
+    assert Path(kernels.cache_folder.__wrapped__()).parent == tmp_path / f"rocketmq-ids-{os.getuid()}"
+    assert folder.is_dir()
+
+
+@pytest.mark.parametrize("open_to_a_group", ["", "the archive", "its folder"])
+def test_a_class_archive_that_others_could_write_is_not_used(tmp_path: Path, open_to_a_group: str) -> None:
+    path = tmp_path / "rocketmq-ids" / "spark-0123456789abcdef.jsa"
+    assert not is_there(path)
+    path.parent.mkdir()
+    path.write_bytes(b"")
+    path.chmod(0o664 if open_to_a_group == "the archive" else 0o444)
+    path.parent.chmod(0o2770 if open_to_a_group == "its folder" else 0o755)
+    assert is_there(path) == (open_to_a_group != "the archive")
+    assert not path.parent.stat().st_mode & 0o022  # what it has is of this user alone: nobody else writes there now
 
 
 def test_what_sorts_values_shares_no_compiled_name_with_what_sorts_places() -> None:
@@ -163,16 +207,3 @@ def test_what_sorts_values_shares_no_compiled_name_with_what_sorts_places() -> N
         if "argsort(" in line
     ]
     assert len(sorts) > 3 and [line for line in sorts if 'kind="mergesort"' not in line[1]] == []
-
-
-def test_a_file_of_the_folder_that_a_command_is_given_in_sets_nothing(tmp_path: Path) -> None:
-    """Numba reads one; a Python with PyYAML is needed for that."""
-    pytest.importorskip("yaml")
-    (tmp_path / ".numba_config.yaml").write_text("disable_jit: 1\ncache_locator_classes: antigravity.Bird\n")
-    asked = "import idcore.kernels, numba; print(numba.config.DISABLE_JIT, numba.config.CACHE_LOCATOR_CLASSES)"
-    words = [sys.executable, "-P", "-c", asked]
-    done = subprocess.run(
-        words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("0 idcore.kernels.ByContent,UserProvided")

@@ -9,12 +9,12 @@ from idcore.base.safe_text import encodable, printable
 # An underscore inside a word is one, so that names of files stay readable where nobody renders them.
 _MARKS = re.compile(r"[\\`*\[\]<>|~#$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|^[-+=](?=[-+=\s]|$)")
 _NUMBER = re.compile(r"^(\d+)([.)])(?=\s|$)")
-# What GitHub, GitLab and Streamlit make a link of, whatever stands before it (GitHub Flavored Markdown, 6.9), and
-# what calls people to a ticket: @all; what names another ticket, which then names this one, whatever mark stands
-# before it (GitHub, GitLab): #1, shop/orders#1, GH-1, GL-1, !1, &1, %1; and what Streamlit alone makes a picture of,
-# :material/delete:.
+# What GitHub, GitLab and Streamlit make a link of, whatever stands before it (GitHub Flavored Markdown, 6.9), GitLab
+# of any scheme, such as that of a shared folder (smb://), to which a system logs in by itself. What calls people to a
+# ticket: @all. What names another ticket, which then names this one, whatever mark stands before it (GitHub, GitLab):
+# #1, shop/orders#1, GH-1, GL-1, !1, &1, %1, $1. And what Streamlit alone makes a picture of, :material/delete:.
 _LINK = re.compile(
-    r"(?:https?|ftp)://|www\.|@[\w-]+\.[\w-]|(?<!\w)@\w|#\d|(?<![\w!%&])[!%&]\d|\bG[HL]-\d|:(?:material/\w+|streamlit):",
+    r"\w://|www\.|@[\w-]+\.[\w-]|(?<!\w)@\w|#\d|(?<![\w!%&$])[!%&$]\d|\bG[HL]-\d|:(?:material/\w+|streamlit):",
     re.IGNORECASE | re.ASCII,
 )
 _RUN = re.compile(r"[!-~]+")

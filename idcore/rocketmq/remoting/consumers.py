@@ -160,7 +160,7 @@ class AllGroupConfigs(Request["Mapping[str, GroupConfig]"]):
 
     def read(self, answer: Frame) -> Mapping[str, GroupConfig]:
         table = object_in(json_object(answer), "subscriptionGroupTable")
-        return {name: _config(name, as_object(row)) for name, row in table.items()}
+        return {encodable(name): _config(name, as_object(row)) for name, row in table.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,7 +199,7 @@ class RuntimeInfo(Request[BrokerState]):
             whole_number(table, "commitLogMaxOffset"),
             earliest if earliest > 0 and is_time(earliest) else None,
             _clock(table),
-            str(table.get("brokerVersionDesc", "")),
+            text_in(table, "brokerVersionDesc"),
             whole_number(table, "dispatchBehindBytes") if "dispatchBehindBytes" in table else None,
             boot if boot > 0 and is_time(boot) else None,
         )
@@ -442,5 +442,5 @@ def _once_each(brokers: Iterable[BrokerEntry]) -> tuple[BrokerEntry, ...]:
 def _broker(name: str | None, entry: Any) -> BrokerEntry:
     row = as_object(entry)
     addresses = object_in(row, "brokerAddrs")
-    numbered = {whole_number({"brokerId": number}, "brokerId"): str(address) for number, address in addresses.items()}
-    return BrokerEntry(str(row.get("brokerName") or name or ""), str(row.get("cluster") or ""), numbered)
+    numbered = {whole_number({"brokerId": number}, "brokerId"): text_in(addresses, number) for number in addresses}
+    return BrokerEntry(text_in(row, "brokerName") or encodable(name or ""), text_in(row, "cluster"), numbered)

@@ -214,7 +214,7 @@ class Database:
             if not self._copied(copy):
                 return None
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _CHILD, str(copy), str(log), str(_MEMORY)],
+                [sys.executable, "-I", "-B", "-c", _CHILD, str(copy), str(log), str(_MEMORY)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -12,6 +12,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from idcore.base import own_folder
+
 MAKE = "IDCORE_CLASS_ARCHIVE"  # set in the process that makes the archive: where the JVM is to write it
 _QUIET = "-Xlog:disable -Xlog:all=error:stderr"
 
@@ -40,4 +42,10 @@ def java_options(java: str) -> str:
     if making := os.environ.get(MAKE):
         return f"-XX:ArchiveClassesAtExit={making} {_QUIET}"
     path = archive_path(java)
-    return f"-XX:SharedArchiveFile={path} -Xshare:auto {_QUIET}" if path.exists() else "-Xshare:auto"
+    return f"-XX:SharedArchiveFile={path} -Xshare:auto {_QUIET}" if is_there(path) else "-Xshare:auto"
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is an archive that nobody else could write: the JVM runs what it says."""
+    own_folder.close(path.parent)
+    return path.exists() and own_folder.is_own(path) and own_folder.is_own(path.parent)

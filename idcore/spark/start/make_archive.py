@@ -13,11 +13,11 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from idcore.base import temporary
+from idcore.base import own_folder, temporary
 from idcore.spark import session
 from idcore.spark.start import jvm
 
-from .archive import MAKE, archive_path
+from .archive import MAKE, archive_path, is_there
 
 
 def _scan_a_little() -> None:
@@ -39,7 +39,7 @@ def _scan_a_little() -> None:
 def make(java: str) -> None:
     """The archive, where there is none; OSError where the JVM does not make one."""
     path = archive_path(java)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    own_folder.make(path.parent)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         place = Path(folder) / path.name
         os.environ[MAKE] = str(place)
@@ -52,7 +52,7 @@ def make(java: str) -> None:
 def main() -> int:
     """Exit status 0 where there is an archive, or where there is no Java to make one."""
     installed = jvm.java()
-    if installed is None or archive_path(installed.path).exists():
+    if installed is None or is_there(archive_path(installed.path)):
         return 0
     if sys.argv[1:] == ["--is-there"]:
         return 1
