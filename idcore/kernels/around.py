@@ -5,10 +5,10 @@ Each line is looked at once in each direction, however many lines of IDs are nea
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from idcore.ids.records import REACH
+from idcore.kernels import inner, kernel
 
 from . import signs
 from .dates import may_have_time
@@ -30,7 +30,7 @@ def nothing_near() -> np.ndarray:
     return np.array([[0, -1, BLANK, 0, -1, NEITHER, 0, of] for of in (TIMES, YEARS)], np.int64)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def is_field(p, end):
     """Whether a line is more than IDs: a letter that no hex digit is."""
     while p < end:
@@ -41,7 +41,7 @@ def is_field(p, end):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def kind_of(p, end, of_years):
     """Of a line: whether it may have a time, or is blank next to another blank one: a single one ends nothing here."""
     if may_have_time(p, end, NO_IDS):
@@ -55,7 +55,7 @@ def kind_of(p, end, of_years):
     return BLANK
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def begin_of_line(text, place, low):
     """Where the line that ends in front of `place` begins; below `low` where it begins there."""
     while place > low and load_8(text + U(place - 1)) != signs.NEWLINE:
@@ -63,7 +63,7 @@ def begin_of_line(text, place, low):
     return place if place > low or (low > 0 and load_8(text + U(low - 1)) == signs.NEWLINE) else low - 1
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def end_of_line(text, place, stop):
     """Where the line that begins at `place` ends: at `stop` where no line feed is before it."""
     while place < stop:
@@ -74,7 +74,7 @@ def end_of_line(text, place, stop):
     return stop
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_be_before(text, origin, begin, low, near):
     """Whether a line in front of `begin`, not before `low` and of its record, may have a time. Places are in the text;
     the byte at `text` is that of `origin`."""
@@ -95,7 +95,7 @@ def may_be_before(text, origin, begin, low, near):
     return near[LAST] >= low and near[LAST_IS] == TIMED
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_be_behind(text, origin, begin, high, near):
     """Whether a line from `begin` on, that ends at `high` or before it and is of the record, may have a time."""
     at, stop = begin, near[STOP]
@@ -119,7 +119,7 @@ def may_be_behind(text, origin, begin, high, near):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def is_of_list(text, begin, end, low, stop):
     """Whether the next line is as long as one of bare IDs, or the last one: then no other line dates it."""
     size = end - begin
@@ -128,7 +128,7 @@ def is_of_list(text, begin, end, low, stop):
     return begin > low and begin - 1 - begin_of_line(text, begin - 1, max(low, begin - 2 - size)) == size
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_have_record(text, origin, begin, end, near):
     """Whether the line from `begin` to `end`, places in the text, may be dated by another one of its record.
 
@@ -143,7 +143,7 @@ def may_have_record(text, origin, begin, end, near):
     return before or may_be_behind(text, origin, end + 1, end + REACH, near)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_have_day(text, origin, begin, end, elapsed, near):
     """Whether a line around that from `begin` to `end` may name a day without a year that an id proves."""
     low = max(begin - REACH, origin, 0)

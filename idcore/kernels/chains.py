@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
+
+from idcore.kernels import inlined, kernel
 
 from .find import COUNTER_SHIFT
 
@@ -53,7 +54,7 @@ class OpenFragments(NamedTuple):
     counts: np.ndarray
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def nothing_living():
     """Before the first id."""
     return OpenFragments(
@@ -71,23 +72,23 @@ def nothing_living():
     )
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def counter_of(value):
     return np.int64(value & U(PERIOD - 1))
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def elapsed_of(value):
     return np.int64(value >> COUNTER_SHIFT)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def step(before, after):
     """From one counter to the next: the difference modulo 65,536 that is nearest to 0, -32,768 included."""
     return ((after - before + HALF) & (PERIOD - 1)) - HALF
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def rises(values, before):
     """One process without a doubt: every counter is a little above the one before."""
     for i in range(values.size):
@@ -99,7 +100,7 @@ def rises(values, before):
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def as_taken(values, order, before):
     """The order in which counters were taken: ids of one millisecond go on from the millisecond before.
 
@@ -123,7 +124,7 @@ def as_taken(values, order, before):
         start = stop
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def fragments_of(values, living, fragment, repeats):
     """Cuts the ids into rising pieces, numbered in the order of their first ids.
 
@@ -188,13 +189,13 @@ def fragments_of(values, living, fragment, repeats):
     counts[0], counts[1] = pieces, returns
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def are_several(pieces, returns):
     """Whether returns to pieces left behind prove that processes were alive at once."""
     return returns >= RETURNS and returns >= pieces - 1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def before_breaks(pieces, ids):
     """The state of `break_at_restarts` before the first id."""
     breaks = np.zeros(BREAK_COLUMNS, np.int64)
@@ -204,7 +205,7 @@ def before_breaks(pieces, ids):
     return breaks
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def break_at_restarts(values, fragment, repeats, breaks, chain):
     """One process at a time: a fall to a low counter that no wrap explains begins a new chain.
 
@@ -248,7 +249,7 @@ def break_at_restarts(values, fragment, repeats, breaks, chain):
     breaks[POSITION], breaks[LOWEST], breaks[HIGHEST] = position, low, high
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def note_pieces(values, fragment, seen, pieces):
     """Adds ids to their pieces: rows of FIRST_AT and so on. `seen`: how many ids came before."""
     for i in range(fragment.size):
@@ -263,7 +264,7 @@ def note_pieces(values, fragment, seen, pieces):
         row[SIZE] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def link_fragments(pieces, owner):
     """Several processes at once: grown fragments are linked into chains, others are not (-1). Returns the chains."""
     owner[:] = -1
@@ -308,7 +309,7 @@ def link_fragments(pieces, owner):
     return chains
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def first_owner(owner):
     """The chain that ids join in front of all grown fragments."""
     for piece in range(owner.size):
@@ -317,7 +318,7 @@ def first_owner(owner):
     return np.int64(-1)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def join(fragment, owner, touched, chain):
     """The chain of each id; that of a small fragment is the one touched last, which is returned."""
     for i in range(fragment.size):
@@ -327,7 +328,7 @@ def join(fragment, owner, touched, chain):
     return touched
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def note_ends(chain, seen, ends):
     """Where chains begin and end; `ends` has rows of -1 before. `seen`: how many ids came before."""
     for i in range(chain.size):
@@ -336,7 +337,7 @@ def note_ends(chain, seen, ends):
         ends[chain[i], 1] = seen + i
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def tracks_of(ends, track):
     """Chains to tracks: the lowest track that is free when a chain begins. Returns how many tracks there are."""
     chains = ends.shape[0]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from idcore.ids import makers
 from idcore.ids.clock import CLIENT_EPOCH_S
+from idcore.kernels import inlined, inner, kernel
 
 from .dates import (
     BORN,
@@ -34,12 +34,12 @@ CLIENT_EPOCH = np.int64(CLIENT_EPOCH_S * 1_000)
 AHEAD_BIAS, NO_AHEAD = 2_048, np.int64(2_047)  # of a vote of a 5.x client: minutes ahead of UTC, from -720 to 840
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_plausible(seconds):
     return FIRST_SECONDS <= seconds and seconds <= LAST_SECONDS
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def way_of(value, k2):
     """How the seconds of one id are meant, and whether that is clear (`client_maker` and `seconds_open`)."""
     seconds, sequence = value >> SEQUENCE_SHIFT, value & U(0xFFFFFFFF)
@@ -58,7 +58,7 @@ def way_of(value, k2):
     return (LITTLE if little else BIG), True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def way_of_key(runs, start, stop, values, counts):
     """How all ids of one client are meant: as most of those that are clear, else as most of all."""
     clear = np.zeros(WAYS, np.int64)
@@ -75,7 +75,7 @@ def way_of_key(runs, start, stop, values, counts):
     return np.argmax(clear) if clear.any() else np.argmax(every)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def ahead_of(sent, instant, late, in_use):
     """By how many minutes the seconds of a 5.x client are ahead of the instant of its line, where a zone is."""
     minutes = (sent - instant + QUARTER // 2) // QUARTER * 15
@@ -84,7 +84,7 @@ def ahead_of(sent, instant, late, in_use):
     return minutes if abs(sent - instant - minutes * MINUTE) <= late else NO_AHEAD
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def date_client(value, k2, born, moment, ahead, local_2021, in_use):
     """When a 5.x client generated an id, by what kind of proof, by how many minutes its seconds are ahead: a vote."""
     way, _ = way_of(value, k2)

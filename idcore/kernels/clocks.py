@@ -6,10 +6,10 @@ Python.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from idcore.ids import line_moments
+from idcore.kernels import inlined, inner
 
 from . import signs
 from .signs import is_digit, is_letter
@@ -33,7 +33,7 @@ def _names() -> tuple[tuple[int, int], ...]:
 MONTHS = _names()
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def digits_at(p, end):
     """How many digits are at p, up to 20."""
     size = 0
@@ -43,7 +43,7 @@ def digits_at(p, end):
     return size
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def number_at(p, size):
     number = np.int64(0)
     for at in range(size):
@@ -51,7 +51,7 @@ def number_at(p, size):
     return number
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_be_month(p, end):
     """Whether the word at p may be the name of a month."""
     if p + U(3) > end:
@@ -67,7 +67,7 @@ def may_be_month(p, end):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_end_date(p, size, begin):
     """Whether so many digits at p may be the end of a date, in a text from `begin`."""
     if size == 8:
@@ -101,7 +101,7 @@ def may_end_date(p, size, begin):
     return may_be_month(word, p) or (size == 2 and load_8(word) | 32 == signs.LOWER_D)  # `11 de 2026`
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_have_date_in_front(hour, begin):
     """Whether a date may be in front of the hour of a clock."""
     low = hour - U(REACH) if hour > begin + U(REACH) else begin
@@ -123,7 +123,7 @@ def may_have_date_in_front(hour, begin):
     return False
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def goes_on(byte):
     """Whether a date may go on with it behind its first digits."""
     return (
@@ -136,7 +136,7 @@ def goes_on(byte):
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_begin_date(p, end):
     """Whether digits at p may be the begin of a date: its year or its day, or all of it."""
     size = digits_at(p, end)
@@ -151,7 +151,7 @@ def may_begin_date(p, end):
     return may_be_month(p, end) or load_8(p) | 32 == signs.LOWER_D or load_8(p) >= signs.NOT_ASCII
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_have_date_behind(p, end):
     """Whether a date may be behind the minute of a clock that ends at p: `8:57 PM · Feb 11, 2025`."""
     if p + U(3) <= end and load_8(p) == signs.COLON and is_digit(load_8(p + U(1))) and is_digit(load_8(p + U(2))):
@@ -195,7 +195,7 @@ def may_have_date_behind(p, end):
     return is_digit(load_8(at + U(1))) or (byte | 32 == ord("o") and load_8(at + U(1)) | 32 == signs.LOWER_N)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_be_of_date(colon, begin, end):
     """Whether a clock whose first or second colon is there may have a date; two digits are behind it."""
     hour = colon

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from idcore.ids import line_moments, line_time
 from idcore.ids.clock import DAY_MS, HOUR_MS, MINUTE_MS, NO_TIME, QUARTER_MS
+from idcore.kernels import inlined, inner, kernel
 
 from . import signs
 from .clocks import digits_at, may_be_of_date, number_at
@@ -122,18 +122,18 @@ class Line(NamedTuple):
 NO_LINE = Line(np.int64(-1), np.int64(-1), NO_ZONE, np.int64(0), np.int64(-1), np.int64(0), np.int64(0))
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def two_digits(p):
     a, b = np.int64(load_8(p)) - signs.ZERO, np.int64(load_8(p + U(1))) - signs.ZERO
     return 10 * a + b if 0 <= a and a <= 9 and 0 <= b and b <= 9 else np.int64(-1)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def are_digits(word):
     return word & EIGHT_HIGH == EIGHT_THREES and (word + EIGHT_SIXES) & EIGHT_HIGH == EIGHT_THREES
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def number_of_8(word):
     """Eight decimal digits, the first one in the lowest byte."""
     word = (word & U(0x0F0F0F0F0F0F0F0F)) * U(2561) >> U(8) & U(0x00FF00FF00FF00FF)
@@ -141,7 +141,7 @@ def number_of_8(word):
     return np.int64(word * U(42949672960001) >> U(32))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def days_of(month):
     """Days of a month, counted from year 0."""
     year, number = month // 12, month % 12 + 1
@@ -150,7 +150,7 @@ def days_of(month):
     return 30 if number == 4 or number == 6 or number == 9 or number == 11 else 31
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def minute_at(p, end):
     """`YYYY-MM-DD HH:MM:SS` at p: its month from year 0, and ms from there to the minute.
 
@@ -180,7 +180,7 @@ def minute_at(p, end):
     return number, (day - 1) * DAY + hour * HOUR + minute * MINUTE
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def place_of_moment(p, end):
     """The address of the first `YYYY-MM-DD HH:MM:SS` of a line, or 0."""
     for base in range(0, WITHIN, 64):
@@ -195,7 +195,7 @@ def place_of_moment(p, end):
     return U(0)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def in_front(p, begin):
     """The last byte in front of p that is neither a quote nor a blank, nor opens a bracket."""
     at = p - U(1)
@@ -204,12 +204,12 @@ def in_front(p, begin):
     return at
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_opening(byte):
     return byte == signs.BACKSLASH or byte == signs.BRACKET or byte == OPEN_ROUND or byte == OPEN_CURLY
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def is_end_of_due(at):
     """Whether a name whose last byte is `at` ends as one of a time to come may."""
     if load_8(at) >= signs.NOT_ASCII:
@@ -221,7 +221,7 @@ def is_end_of_due(at):
     return three & 0xFFFF == AT or three & 0xFFFF == MS
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def may_be_due(p, begin):
     """Whether the name of a value at p may say that it is of the future (`line_moments.is_due`)."""
     at = in_front(p, begin)
@@ -242,7 +242,7 @@ def may_be_due(p, begin):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def is_end_of_timely(at, begin):
     """Whether a name whose last byte is `at` ends as one of times may."""
     first, second, last = load_8(at - U(2)), load_8(at - U(1)), load_8(at)
@@ -259,7 +259,7 @@ def is_end_of_timely(at, begin):
     return (two == AT or two == ON) and (at == begin + U(1) or not is_letter(first) or not second & 32)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def is_name_of_line(at, begin, is_quoted):
     """Whether a name whose last byte is `at` is always that of a line's own time; no other word is in front of it."""
     word = np.int64(0)
@@ -282,7 +282,7 @@ def is_name_of_line(at, begin, is_quoted):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def may_be_held(p, begin):
     """Whether a bracket with a name is in front of p, but not next to it: it may hold a body."""
     at = begin + U(2)
@@ -301,7 +301,7 @@ def may_be_held(p, begin):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def is_cast(p, end):
     """Whether a bracket opens directly behind a moment at p: `2019-05-01 10:00:00.0(Timestamp)`."""
     p += U(19)
@@ -312,7 +312,7 @@ def is_cast(p, end):
     return p < end and load_8(p) == OPEN_ROUND
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_be_about(at, begin):
     """Whether a word whose last byte is `at` may say that the time behind it is of something else: `since`, `计划`."""
     if at < begin + U(1):
@@ -330,7 +330,7 @@ def may_be_about(at, begin):
     return two == OF or two == BY
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def may_be_of_body(p, begin, end):
     """Whether what is around a time at p may say that it is of what a message is about (`line_moments.is_of_body`)."""
     at = in_front(p, begin)
@@ -367,7 +367,7 @@ def may_be_of_body(p, begin, end):
     return sign != signs.COMMA and is_end_of_timely(at, begin)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def next_moment(p, end):
     """The address of the first `YYYY-MM-DD HH:MM:SS` at p or behind it, without a digit in front; or 0."""
     while p + U(19) <= end:
@@ -382,7 +382,7 @@ def next_moment(p, end):
     return U(0)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_proved(line, elapsed, calendar, in_use):
     """Whether the month of an id begins at a midnight by the moment of its line: never true where it does not."""
     begun = line.moment - elapsed + PREFIX_EARLY
@@ -395,7 +395,7 @@ def is_proved(line, elapsed, calendar, in_use):
     return 0 <= late and late <= PREFIX_EARLY + PREFIX_SOON
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def has_half_day(p, end):
     """Whether AM, PM or their like are behind a moment that ends at p: Python reads its hour."""
     if p + U(2) <= end and load_8(p) == NBSP_0 and load_8(p + U(1)) == NBSP_1:
@@ -422,13 +422,13 @@ def has_half_day(p, end):
     return p < end and load_8(p) | 32 == signs.LOWER_M and (p + U(1) == end or not is_word(load_8(p + U(1))))
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def three_at(p):
     """Three bytes as a number."""
     return np.int64(load_8(p)) << 16 | np.int64(load_8(p + U(1))) << 8 | np.int64(load_8(p + U(2)))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def lone_zone(p, end):
     """The minutes of a zone without minutes whose sign is at p, as PostgreSQL has them, or NO_ZONE."""
     if p + U(3) > end:
@@ -447,7 +447,7 @@ def lone_zone(p, end):
     return -hours * 60 if is_behind else hours * 60
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def zone_behind_name(p, end):
     """The minutes of the zone whose UTC or GMT ends at p: 0, or those of `+8`, `-08:00`, `+0800`; or NO_ZONE."""
     if p == end:
@@ -471,7 +471,7 @@ def zone_behind_name(p, end):
     return -ahead if sign == signs.HYPHEN else ahead
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def rest_of_moment(p, end):
     """Of the moment at p: ms since its minute, and the minutes its zone is ahead (NO_ZONE).
 
@@ -542,7 +542,7 @@ def rest_of_moment(p, end):
     return ms, NO_ZONE
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def born_at(p, end):
     """The value of a bornTimestamp whose `bo` is at p, or -1."""
     if p + U(13) <= end and load_64(p) | CASE == BORN_TIME and load_64(p + U(5)) | CASE == TIME_STAMP:
@@ -581,7 +581,7 @@ def born_at(p, end):
     return value if 12 <= size and size <= 14 else NOT_THERE
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def born_of(p, end):
     """The bornTimestamp of a line: -1 where it has no bornTimestamp, -2 where it has several that differ."""
     found = NOT_THERE
@@ -602,7 +602,7 @@ def born_of(p, end):
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def start_in_use(begun, early, late, calendar, current, in_use):
     """The month that begins, in a zone in use, at a quarter of an hour `early` to `late` ms before `begun`."""
     start = (begun + early) // QUARTER * QUARTER
@@ -614,7 +614,7 @@ def start_in_use(begun, early, late, calendar, current, in_use):
     return NO_MINUTE
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def start_of_little(elapsed, born, moment, ahead, calendar, current):
     """Where the month of a little-endian id begins by its line, whose hour says nothing of a zone; and by what kind."""
     early, late, kind = PREFIX_EARLY, PREFIX_SOON, MONTH if ahead == NO_ZONE else PREFIX
@@ -630,7 +630,7 @@ def start_of_little(elapsed, born, moment, ahead, calendar, current):
     return NO_MINUTE, kind
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def moment_in(number, elapsed, ahead, calendar):
     """The instant of a wall time: so many ms after the begin of a month of the calendar."""
     month = U(number)  # not a number below 0: numba would check that at every use
@@ -641,7 +641,7 @@ def moment_in(number, elapsed, ahead, calendar):
     return calendar[month, START] + elapsed + calendar[month, CHANGE_BY] * (elapsed >= calendar[month, CHANGE_AT])
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def moment_of(begin, end, calendar, seen):
     """The moment that opens a line, in ms, and the minutes its zone is ahead; also one that may be of a body."""
     near = min(end, begin + U(WITHIN))
@@ -667,7 +667,7 @@ def moment_of(begin, end, calendar, seen):
     return moment_in(seen[SEEN_MONTH] - FIRST_MONTH, seen[SEEN_MS] + rest, ahead, calendar), ahead
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def start_at_noon(begun, calendar, current):
     """The month of a client up to 4.0.0-incubating that begins at noon of the scan's zone, about at `begun`."""
     for month in range(current - 2, current + 2):
@@ -677,7 +677,7 @@ def start_at_noon(begun, calendar, current):
     return NO_MINUTE
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def date_line(begin, end, may_be_born, calendar, seen):
     """What the line from `begin` to `end` says about time."""
     born = born_of(begin, end) if may_be_born else NOT_THERE
@@ -687,7 +687,7 @@ def date_line(begin, end, may_be_born, calendar, seen):
     return line_at(born, moment, ahead, calendar, seen)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def line_at(born, moment, ahead, calendar, seen):
     """What a line says that has this bornTimestamp or was written at this moment."""
     limit = (born if born >= 0 else moment) + SLACK
@@ -703,7 +703,7 @@ def line_at(born, moment, ahead, calendar, seen):
     return Line(born, moment, ahead, limit, seen[LAST_MONTH], seen[LAST_START], seen[LAST_END])
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def start_in_zone(elapsed, line, column, calendar, in_use):
     """Where the month of an id begins whose line has a zone: the scan's, the line's, or any other in use."""
     for month in range(line.month - 2, line.month + 2):
@@ -718,7 +718,7 @@ def start_in_zone(elapsed, line, column, calendar, in_use):
     return start_in_use(line.moment - elapsed, PREFIX_EARLY, PREFIX_SOON, calendar, line.month, in_use)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def start_of_uniq(elapsed, little, line, calendar, in_use):
     """Where the month of an id begins by its line (NO_MINUTE where that says nothing of it), and by what kind."""
     column = LITTLE_START if little else START
@@ -750,7 +750,7 @@ def start_of_uniq(elapsed, little, line, calendar, in_use):
     return NO_MINUTE, NO_VOTE
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def may_have_time(begin, end, elapsed):
     """Whether a text may have a time that `idcore.ids.line_moments` reads: never false where it has one.
 
@@ -809,7 +809,7 @@ def may_have_time(begin, end, elapsed):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def is_behind_date(p, begin):
     """Whether a digit and what parts a time from it are in front of p: Oracle's `26-NOV-26 02.05.11.123000 PM`."""
     if p < begin + U(2) or not is_digit(load_8(p - U(2))):
@@ -818,13 +818,13 @@ def is_behind_date(p, begin):
     return sign == signs.SPACE or sign | 32 == signs.LOWER_T or sign == signs.UNDERSCORE or sign == signs.HYPHEN
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def are_six(p, end):
     """Whether six digits are at p."""
     return p + U(6) <= end and two_digits(p) >= 0 and two_digits(p + U(2)) >= 0 and two_digits(p + U(4)) >= 0
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def is_escaped_colon(p, end):
     """Whether `%3A` or `%253A` and two digits are at p, as in links."""
     p += U(3 if p + U(3) < end and two_digits(p + U(1)) == 25 else 1)
@@ -836,7 +836,7 @@ def is_escaped_colon(p, end):
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def is_behind_escape(p, begin):
     """Whether an escaped sign that ends with a letter is in front of p: `ts%3D1739278667` and `ts%253D1739278667`."""
     return (p >= begin + U(3) and load_8(p - U(3)) == signs.PERCENT) or (
@@ -844,20 +844,20 @@ def is_behind_escape(p, begin):
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def is_wide_digit(p):
     """Whether a digit of full width is at p."""
     return WIDE_0 <= three_at(p) and three_at(p) <= WIDE_9
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def is_hour_sign(p):
     """Whether the letter at p, of three bytes, is behind the hour of a Chinese, Japanese or Korean time."""
     letter = three_at(p)
     return letter == SHI or letter == JI or letter == DIAN or letter == SI or letter == COLON
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_be_moment(p, digits, begin, opens, elapsed):
     """Whether so many digits at p, in a text from `begin`, may be a date with its time, an epoch or a bornTimestamp."""
     if digits == 14 or digits == 17:
@@ -882,7 +882,7 @@ def may_be_moment(p, digits, begin, opens, elapsed):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_be_named(p, begin):
     """Whether the word in front of p may say that a number is a time: `ts`, `time`, `timestamp`, `timeMillis`, `epoch`,
     `epochSecond`."""

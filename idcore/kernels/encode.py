@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
+
+from idcore.kernels import inlined, inner, kernel
 
 from .codes import CODE_SHIFT, IPV6, OFFSETS
 from .find import (
@@ -51,7 +52,7 @@ class PackedRuns(NamedTuple):
     largest: int
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def low_bits(k2):
     """How many low bits of a value are its counter (uniq), its sequence (client), or none (offset)."""
     if is_offset(k2):
@@ -59,7 +60,7 @@ def low_bits(k2):
     return SEQUENCE_SHIFT if is_client(k2) else COUNTER_SHIFT
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def part_of(k0, k1, k2):
     """All processes of a host, all ids of a broker, and little-endian ids that look like one, are in one part."""
     third = k2 if IPV6_OFFSETS >> (k2 >> CODE_SHIFT) & U(1) else U(0)
@@ -67,7 +68,7 @@ def part_of(k0, k1, k2):
     return np.int64(hash_of(k0, first, third) >> U(40)) % PARTS
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def groups_of(table, words, keys, sizes, unsorted, parts):
     """By slot: how many ids a key has, whether they came out of order, the part it belongs to."""
     for row in range(table.shape[0]):
@@ -79,13 +80,13 @@ def groups_of(table, words, keys, sizes, unsorted, parts):
         parts[slot] = part_of(words[slot, 0], words[slot, 1], words[slot, 2])
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def parts_of(words, parts):
     for row in range(words.shape[0]):
         parts[row] = part_of(words[row, 0], words[row, 1], words[row, 2])
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def hashes_of(rows):
     """One word for the four that a row begins with."""
     hashes = np.empty(rows.shape[0], np.uint64)
@@ -94,7 +95,7 @@ def hashes_of(rows):
     return hashes
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def fold(rows, order, out):
     """Neighbours in `order` that begin with the same four words as one: the least fifth, the greatest sixth word."""
     count = 0
@@ -115,7 +116,7 @@ def fold(rows, order, out):
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def scatter(values, slots, n, positions, out):
     """Every value to its group. There are more of them than streams a processor foresees, so each asks in advance."""
     to = U(out.ctypes.data)
@@ -127,7 +128,7 @@ def scatter(values, slots, n, positions, out):
         will_write(to + U(8 * place + AHEAD))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def sort_nearly(values, start, stop):
     """Insertion sort with a budget, then an ordinary one: log lines are nearly in order."""
     budget = 600 + 8 * (stop - start)
@@ -144,7 +145,7 @@ def sort_nearly(values, start, stop):
             return
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def merge_sorted(values, more, bounds, runs, spare_values, spare_more):
     """Sorted runs values[bounds[r]:bounds[r+1]] to one, with what else each value has; equal ones as they come.
 
@@ -195,7 +196,7 @@ def merge_sorted(values, more, bounds, runs, spare_values, spare_more):
     return a, am
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def sort_runs(values, more, bounds, spare_values, spare_more):
     """Values that rise in runs, as those of several tasks, to sorted ones, with what else each has. `bounds` has room
     for one run more than there are values. Returns the arrays that have them."""
@@ -209,7 +210,7 @@ def sort_runs(values, more, bounds, spare_values, spare_more):
     return merge_sorted(values, more, bounds, runs + 1, spare_values, spare_more)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def put(out, place, number):
     while number >= U(128):
         out[place] = np.uint8((number & U(127)) | U(128))
@@ -219,7 +220,7 @@ def put(out, place, number):
     return place + 1
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def get(data, place):
     number = U(0)
     shift = U(0)
@@ -232,7 +233,7 @@ def get(data, place):
         shift += U(7)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def ends_in_00(data, place, distinct):
     """How many different offsets of a run end in 00."""
     value, place = get(data, place)
@@ -247,7 +248,7 @@ def ends_in_00(data, place, distinct):
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def encode(groups, order, distinct, lengths, out):
     """Groups in `order` to runs in `out`; sorts each group in place. Returns the bytes written."""
     groups = borrowed(groups)
@@ -294,7 +295,7 @@ def encode(groups, order, distinct, lengths, out):
     return place
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def next_of(data, place, value, shift, mask):
     """The value behind another of a run, how often it is repeated, and where its step ends."""
     step, place = get(data, place)
@@ -314,7 +315,7 @@ def next_of(data, place, value, shift, mask):
     return value, repeats, place
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def decode(data, place, distinct, k2, values, counts, at):
     """`distinct` values of one run and how often each occurred, to values[at:], counts[at:]. Returns the end."""
     shift = low_bits(k2)

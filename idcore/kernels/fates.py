@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from idcore.base.layout import ID_DIGITS
 from idcore.ids.clock import MINUTE_MS, NO_TIME
+from idcore.kernels import inlined, inner, kernel
 from idcore.kernels.keys import SLACK, alike, be_32, be_64, copy, mixed, put_hex, signed_32
 from idcore.kernels.records import (
     AT,
@@ -122,7 +122,7 @@ class Plan(NamedTuple):
     lights: bool
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def hash_of(p, size, seed):
     """A hash of all bytes of a text; never 0, which is an empty place."""
     word = U(size) * U(seed)
@@ -137,7 +137,7 @@ def hash_of(p, size, seed):
     return word | U(1)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def hash_keys(texts, ends, found):
     """Both hashes of each text: it ends where the next one begins."""
     first = U(texts.ctypes.data)
@@ -146,7 +146,7 @@ def hash_keys(texts, ends, found):
         found[row, 0], found[row, 1] = hash_of(p, size, _SEED_1), hash_of(p, size, _SEED_2)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def fill(words, table):
     """Puts hashes into a table of 2**n places that is at most half full."""
     mask = U(table.size - 1)
@@ -157,7 +157,7 @@ def fill(words, table):
         table[at] = word
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def mark(words, bits):
     """A bit for each hash, among 2**n: most hashes that are not in the table are not looked for there."""
     mask = U(64 * bits.size - 1)
@@ -166,7 +166,7 @@ def mark(words, bits):
         bits[at >> U(6)] |= U(1) << (at & U(63))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def gather(first, starts, sizes, out):
     """Texts one behind the other; `first` is the address that they begin from."""
     target, at = U(out.ctypes.data), 0
@@ -184,7 +184,7 @@ def gather(first, starts, sizes, out):
             left -= 1
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _has(table, bits, word):
     at = word >> U(8) & U(64 * bits.size - 1)
     if bits[at >> U(6)] >> (at & U(63)) & U(1) == U(0):
@@ -198,7 +198,7 @@ def _has(table, bits, word):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _end_of(p, at, size):
     """Where the value that begins at `at` ends."""
     while at < size and U(load_8(p + U(at))) != NEXT:
@@ -206,7 +206,7 @@ def _end_of(p, at, size):
     return at
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _parts(p):
     """Where in a record store time, body, topic (and its size) and properties are."""
     flag = be_32(p + U(AT_FLAG))
@@ -219,7 +219,7 @@ def _parts(p):
     return AT_BORN + born, store, topic, length, topic + length + 2
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _find_properties(p, size, found):
     """Where the properties of a copy that matter begin, and their sizes; the last of a name counts, no empty one."""
     found[:] = 0
@@ -241,7 +241,7 @@ def _find_properties(p, size, found):
         at = end + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _named(p, found):
     """Hashes of the offsetMsgId and of the topic that a copy names, or 0; a topic of copies has no messages."""
     origin, home = p + U(found[_ORIGIN, 0]), p + U(found[_HOME, 0])
@@ -253,7 +253,7 @@ def _named(p, found):
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _number_of(p, size):
     """A text of digits as a number; UNKNOWN for any other."""
     if size == 0 or size > _MOST_DIGITS:
@@ -267,7 +267,7 @@ def _number_of(p, size):
     return number
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def copies(log, places, which, rows, state):
     """The copies among the records at `places` from state[AT] up to state[PLACES]; returns DONE or FULL.
 
@@ -307,7 +307,7 @@ def copies(log, places, which, rows, state):
     return DONE
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def traced(log, traces, state):
     """Where trace records are among those that begin from state[AT] up to `stop`; returns what ended the walk."""
     log, traces = borrowed(log), borrowed(traces)
@@ -330,7 +330,7 @@ def traced(log, traces, state):
     return DONE
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _queue_of(p, size, queue, plan):
     """The number of a topic's queue in the plan; -1 for one that is not in it."""
     queues, recent = plan.queues, plan.recent
@@ -349,7 +349,7 @@ def _queue_of(p, size, queue, plan):
     return -1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _until(p, at, end, sign):
     """Where a part of a value ends that begins at `at`: at the sign, or with the value."""
     while at < end and load_8(p + U(at)) != sign:
@@ -357,7 +357,7 @@ def _until(p, at, end, sign):
     return at
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _light_places(p, found, plan, where):
     """Adds the queues of light topics that a record is in to those in `where`; returns how many there are then.
 
@@ -382,7 +382,7 @@ def _light_places(p, found, plan, where):
     return count
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _interval_of(plan, queue, place):
     """How many edges of the queue are at a place or before it."""
     low, high = plan.spans[queue, FIRST_EDGE], plan.spans[queue, EDGES_END]
@@ -396,7 +396,7 @@ def _interval_of(plan, queue, place):
     return low - begin
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _tag_of(p, size, plan, queue):
     """The place of a tag among those of its queue, from 1; 0 for no tag and any other."""
     names = U(plan.names.ctypes.data)
@@ -406,7 +406,7 @@ def _tag_of(p, size, plan, queue):
     return 0
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _count(counts, state, recent, values):
     """One more message, in the row of the one before it in its queue where that is the same minute and interval."""
     queue, minute, interval, kind, size, place, time = values
@@ -427,7 +427,7 @@ def _count(counts, state, recent, values):
     old.first_time, old.last_time = min(old.first_time, time), max(old.last_time, time)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def messages(log, plan, counts, recent, out, state):
     """Counts the messages that begin from state[AT] up to `stop`; returns what ended the walk.
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from idcore.base.layout import CLIENT_START, CLIENT_V1, ID_DIGITS, LAYOUTS, OFFSET_V4, UNIQ_V4, UNIQ_V6, Layout
 from idcore.ids import rules
+from idcore.kernels import inlined, inner, kernel
 from idcore.kernels.codes import CLIENTS, CODE_SHIFT, CODES, EARLY, OFFSETS, UNIQS, WORDS_SIZE, rows_of
 from idcore.kernels.little_endian import (
     COUNTER_SHIFT,
@@ -169,7 +169,7 @@ class FoundIds(NamedTuple):
     named: np.ndarray
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def hash_of(k0, k1, k2):
     h = (k0 * U(0x9E3779B97F4A7C15)) ^ (k1 * U(0xC2B2AE3D27D4EB4F)) ^ (k2 * U(0xFF51AFD7ED558CCD))
     h ^= h >> U(32)
@@ -177,7 +177,7 @@ def hash_of(k0, k1, k2):
     return h ^ (h >> U(29))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def letter_case_16(p):
     """Of 16 hex digits: bit 0 is set when one is an upper-case letter, bit 1 when one is a lower-case letter."""
     upper = lower = U(0)
@@ -190,7 +190,7 @@ def letter_case_16(p):
     return U(upper != U(0)) | (U(lower != U(0)) << U(1))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def is_known(loaders, loader):
     low, high = 0, loaders.size
     while low < high:
@@ -202,7 +202,7 @@ def is_known(loaders, loader):
     return low < loaders.size and U(loaders[low]) == loader
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def digit_of(byte):
     """The value of a hex digit; 255 of another byte."""
     if is_digit(byte):
@@ -210,7 +210,7 @@ def digit_of(byte):
     return (byte | 32) - signs.LOWER_A + 10 if signs.LOWER_A <= byte | 32 and byte | 32 <= signs.LOWER_F else 255
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def sign_before(p):
     """The sign in front of p, and how many bytes it has: `rules.sign_before`."""
     last, size = np.int64(load_8(p - U(1))), 1
@@ -240,7 +240,7 @@ def sign_before(p):
     return last, 1
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def has_label(p):
     """True when the word in front of `p` names a msgId; at most 4 separators may be between."""
     for _ in range(LABEL_SIGNS_MOST):
@@ -251,7 +251,7 @@ def has_label(p):
     return ends_in_label(p - U(1))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def ends_in_label(end):
     """Whether a word whose last letter is at `end` names a msgId."""
     for row in range(LABELS.shape[0]):
@@ -269,7 +269,7 @@ def ends_in_label(end):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def ends_in_thing(p, size):
     """Which of OTHER_THINGS the last word of the name of so many letters in front of p is, or -1: `_thing_at_end`."""
     if size == 0 or not is_letter(load_8(p - U(1))):
@@ -292,13 +292,13 @@ def ends_in_thing(p, size):
     return -1
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_escaped(byte):
     """Whether a letter behind a backslash is a line break or a tab: `rules.behind_escape`."""
     return byte == signs.LOWER_N or byte == signs.LOWER_R or byte == signs.LOWER_T
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def other_thing(p):
     """Which of OTHER_THINGS the text in front of p names, or -1: `rules.other_thing`."""
     if load_8(p - U(1)) == signs.BRACKET and load_64(p - U(8)) == CDATA and load_8(p - U(9)) == signs.LESS:
@@ -338,7 +338,7 @@ def other_thing(p):
     return ends_in_thing(p, size)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def is_of_traceparent(p):
     """Whether 32 digits at p are the trace ID of a W3C traceparent: `rules.is_of_traceparent`."""
     if load_8(p - U(1)) != signs.HYPHEN or load_8(p + U(32)) != signs.HYPHEN or load_8(p + U(49)) != signs.HYPHEN:
@@ -346,13 +346,13 @@ def is_of_traceparent(p):
     return hex_mask_64(p - U(3)) & U(3) == U(3) and hex_mask_64(p + U(33)) & U(0xFFFF) == U(0xFFFF)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_naming(byte):
     """Whether a sign behind a name is of its value: = or a colon."""
     return byte == signs.COLON or byte == signs.EQUALS
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def names_trace(p):
     """Whether the text in front of p names a trace ID. That of most logs, `traceId=`, is told at once."""
     end = p
@@ -377,7 +377,7 @@ def names_trace(p):
     return thing >= 0 and TRACES[thing]
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def of_lower_case(p, size, rules):
     """Why digits with no letter in upper case are rejected, or -1 where lower case will do."""
     reason = -1 if rules.any_case else LOWER_CASE
@@ -393,7 +393,7 @@ def of_lower_case(p, size, rules):
     return reason
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def keep_sample(reason, buf, place, size, origin, refused, samples):
     refused[reason, 1] = place + origin
     refused[reason, 2] = size
@@ -401,42 +401,42 @@ def keep_sample(reason, buf, place, size, origin, refused, samples):
         samples[reason, i] = buf[place + i]
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def refuse(reason, buf, place, size, origin, refused, samples):
     if refused[reason, 0] == 0:
         keep_sample(reason, buf, place, size, origin, refused, samples)
     refused[reason, 0] += 1
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_offset(k2):
     return OFFSETS >> (k2 >> CODE_SHIFT) & U(1) != U(0)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_client(k2):
     return CLIENTS >> (k2 >> CODE_SHIFT) & U(1) != U(0)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_early(k2):
     """Whether the month of a process begins on the last day of the month before."""
     return EARLY >> (k2 >> CODE_SHIFT) & U(1) != U(0)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def may_pair(bytes_long, line_open, ids):
     """A line is kept when it may show something: seen from its start, not too long, an id, not too many."""
     return line_open and 1 <= ids and ids <= 2 * LINE_IDS and bytes_long <= LONGEST_LINE
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def client_of(hi, lo, letters):
     """Key and value of a 5.x id, by its 16 bytes behind the version, and the case of its last 16 digits."""
     return hi >> U(16), (CODE_CLIENT << CODE_SHIFT) | (letters << CASE_SHIFT) | (hi & U(0xFFFF)), lo
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_little_endian(hi, lo, loaders):
     """Whether an id without a valid port is of a little-endian client."""
     return (
@@ -446,7 +446,7 @@ def is_little_endian(hi, lo, loaders):
     )
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def id_of(hi, lo, wide, loaders):
     """Of the last 16 bytes of a 4.x id: why it is rejected (-1: it is not), address, third word, value."""
     port = hi & WORD
@@ -470,7 +470,7 @@ def id_of(hi, lo, wide, loaders):
     return reason, address, ((CODE_V6 if wide else CODE_V4) << CODE_SHIFT) | identity, lo & VALUE_MASK
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def by_name(reason, p, k2, rules):
     """Why a msgId is none, after the name in front of it: one that names something else, but of a usual launch or an
     early month, or one that vouches for an impossible elapsed. Where all are ids, the first vouches for it too."""
@@ -484,7 +484,7 @@ def by_name(reason, p, k2, rules):
     return -1 if reason == ELAPSED and has_label(p) else reason
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def judge_own_length(p, size, rules):
     """As `judge`, of a length that no msgId shares with an offsetMsgId: by the rows of the layouts of that length."""
     rows = rules.own_lengths
@@ -520,13 +520,13 @@ def judge_own_length(p, size, rules):
     return VERSION, U(0), U(0), U(0), U(0)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def may_be_chance(k2, rules):
     """Whether hex digits are of a process by chance, as its loader is of no usual launch."""
     return UNIQS >> (k2 >> CODE_SHIFT) & U(1) != U(0) and not is_known(rules.usual, k2 & WORD)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def judge(p, size, rules):
     """Of so many digits at p as an id has: why they are rejected (-1: they are not), key and value."""
     letters = letter_case_32(p)
@@ -555,7 +555,7 @@ def judge(p, size, rules):
     return judge_own_length(p, size, rules)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_longer(p, size, rules):
     """Whether one digit or two of `size` are behind a msgId of a known client that a label vouches for."""
     is_client = load_8(p) == CLIENT_FIRST and load_8(p + U(1)) == CLIENT_SECOND
@@ -567,12 +567,12 @@ def is_longer(p, size, rules):
     return reason < 0 and k2 >> CODE_SHIFT == CODE_V4 and is_known(rules.loaders, k2 & WORD)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_octal(byte):
     return signs.ZERO <= byte and byte <= signs.SEVEN
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def is_escaped_sign(p):
     """Whether the two digits at p are those of a sign in front of a value: = : " [ , or a blank."""
     pair = np.int64(load_8(p) << 8 | load_8(p + U(1)) | 32)
@@ -582,7 +582,7 @@ def is_escaped_sign(p):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def mask_sign(p):
     """How many bytes the sign of a mask at p has, and how many such signs are there; 0 of each where none is."""
     first = load_8(p)
@@ -605,7 +605,7 @@ def mask_sign(p):
     return width, count
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def is_cut_v6(p, size):
     """Whether so many digits at p are the first of an ID of IPv6, whose rest is masked: `masks.is_cut_v6`."""
     first, second = load_8(p), load_8(p + U(1)) | 32
@@ -627,14 +627,14 @@ def is_cut_v6(p, size):
     return digits < 24 and (digits > 0 or is_mask)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def has_loader(p, rules):
     """Whether the 32 digits at p have the loader of a known client where a msgId of IPv4 has it."""
     hi, lo = unhex_32(p)
     return is_known(rules.loaders, (hi & U(0xFFFF)) << U(16) | lo >> U(48))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def is_blank_of_v6(p, size):
     """Whether `=20` in front of 01 at p is the beginning of an address of IPv6, and no escape of a blank."""
     if load_8(p - U(1)) != signs.EQUALS or load_8(p + U(1)) != signs.ZERO or load_8(p) != signs.TWO:
@@ -644,7 +644,7 @@ def is_blank_of_v6(p, size):
     return has_label(p) or is_cut_v6(p, size)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def escape_before(p, size, digits):
     """How many of the `size` digits at p belong to an escape that begins in front of them: `_escape` of the finder."""
     before = load_8(p - U(1))
@@ -671,7 +671,7 @@ def escape_before(p, size, digits):
     return count if count and digits >> U(size - count) & U(1) != U(0) else 0
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def row_of(k0, k1, k2, table, keys, used):
     """The row of a key in the table, where it is put when it is new; and how many keys there are then."""
     rows = U(table.shape[0] - 1)
@@ -689,7 +689,7 @@ def row_of(k0, k1, k2, table, keys, used):
         h = (h + U(1)) & rows
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def count_id(row, value, table):
     table[row, TABLE_IDS] += U(1)
     if value < table[row, TABLE_LAST]:
@@ -697,14 +697,14 @@ def count_id(row, value, table):
     table[row, TABLE_LAST] = value
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def keep_letters(row, k2, tail, table):
     """Keeps the case of the last 16 digits, at `tail`, of a client without a loader: they tell Go from Elixir."""
     if k2 & WORD == U(0):
         table[row, TABLE_MARKS] |= letter_case_16(tail)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def same_word(p, row):
     """Whether a word of MESSAGES is at p, in letters of any case."""
     for i in range(np.int64(MESSAGES[row, 0])):
@@ -714,7 +714,7 @@ def same_word(p, row):
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def is_edge(p, step):
     """Whether the line or a cell of it ends at p: `rules._is_edge`, by steps of 1 or -1."""
     separated = False
@@ -729,7 +729,7 @@ def is_edge(p, step):
     return separated or c == signs.NEWLINE or c == 0 or c == 0xBF  # the last byte of a byte order mark
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def shows_id(p, size):
     """Whether the place of so many digits at p shows that they may be an id: `rules.shows_id`."""
     for back in range(1, MESSAGE_WITHIN + 1):
@@ -741,7 +741,7 @@ def shows_id(p, size):
     return is_edge(p - U(1), U((1 << 64) - 1)) and is_edge(p + U(size), U(1))
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def mark_suspect(row, value, p, size, table):
     """Marks the key of an unknown client, before its id at p is counted: what `idcore.scan.look_alikes` judges by."""
     marks = table[row, TABLE_MARKS]
@@ -758,7 +758,7 @@ def mark_suspect(row, value, p, size, table):
     table[row, TABLE_MARKS] = marks
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def keep_named(k0, k1, k2, value, thing, place, found):
     """Keeps a msgId that a name calls something else, a row of THINGS; a window has fewer than there are rows."""
     row = found.state[STATE_NAMED]
@@ -767,7 +767,7 @@ def keep_named(k0, k1, k2, value, thing, place, found):
     found.state[STATE_NAMED] = row + 1
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def mark_starts(p, blocks, carry, starts):
     """Where ids may begin in some blocks of 64 bytes, found without a jump: the first whole 16 of a run of digits.
 
@@ -783,7 +783,7 @@ def mark_starts(p, blocks, carry, starts):
     return carry, every
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def mark_events(p, left, blocks, starts, events):
     """Places of line feeds among the first `left` bytes from p, and of starts; and whether a `bo` may be there."""
     count = 0
@@ -806,7 +806,7 @@ def mark_events(p, left, blocks, starts, events):
     return count, bo
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def last_feed(p, size):
     """The place of the last line feed of `size` bytes, or -1."""
     at = size
@@ -820,7 +820,7 @@ def last_feed(p, size):
     return -1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def find(buf, origin, start, stop, what, rules, found):
     """Takes the tokens whose run of digits begins in buf[start:stop]; buf holds 64 bytes before and 192 after.
 
@@ -913,7 +913,7 @@ def find(buf, origin, start, stop, what, rules, found):
     return LINE_ENDED if ended else place if full else stop
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def grow(table, larger):
     """Moves every key into a larger table."""
     rows = U(larger.shape[0] - 1)

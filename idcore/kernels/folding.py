@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from idcore.kernels import kernel
 from idcore.kernels.encode import decode, get
 from idcore.kernels.paired_offsets import OFFSET_BITS, paired_of
 from idcore.kernels.vector import borrowed
@@ -12,7 +12,7 @@ from idcore.kernels.vector import borrowed
 U = np.uint64
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def firsts_of(data, places):
     """The first value of each run."""
     firsts = np.empty(places.size, np.uint64)
@@ -21,7 +21,7 @@ def firsts_of(data, places):
     return firsts
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def sizes_of(runs, sizes):
     """How often the ids of each key occurred, into `sizes`. Returns the most of any run, and its most values."""
     runs = borrowed(runs)
@@ -40,7 +40,7 @@ def sizes_of(runs, sizes):
     return most, largest
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def spread(runs, packed, room, values, counts, grouped, unsorted):
     """Fills values, paired offsets and `has_paired` of `grouped`; `unsorted`: the keys whose ids are not in order."""
     runs, packed, room, grouped = borrowed(runs), borrowed(packed), borrowed(room), borrowed(grouped)

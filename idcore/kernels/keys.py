@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from idcore.kernels import inlined, kernel
 from idcore.kernels.codes import CODE_SHIFT, WORDS_SIZE
 from idcore.kernels.vector import load_64, store_64
 
@@ -55,13 +55,13 @@ def byte_mask_64(typing_context: Any, address: Any, byte: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), codegen
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def signed_32(address):
     word = be_32(address)
     return word - (np.int64(1) << 32) if word >= np.int64(1) << 31 else word
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def alike(one, other, size):
     """Whether `size` bytes at two addresses are the same."""
     while size >= 8:
@@ -73,14 +73,14 @@ def alike(one, other, size):
     return size == 0 or (load_64(one) ^ load_64(other)) << U(64 - 8 * size) == U(0)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def copy(source, target, size):
     """`size` bytes, and up to seven more behind them."""
     for place in range(0, size, 8):
         store_64(target + U(place), load_64(source + U(place)))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def mixed(address, size, seed):
     """A hash of the ends of `size` bytes: equal for equal bytes."""
     if size >= 8:
@@ -92,7 +92,7 @@ def mixed(address, size, seed):
     return (word + U(size) + U(seed) * U(0xC2B2AE3D27D4EB4F)) * U(0xFF51AFD7ED558CCD) >> U(32)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def hex_of_4(word):
     """Eight upper-case digits of four bytes; the first byte is the lowest."""
     word = (word | word << U(16)) & U(0x0000FFFF0000FFFF)
@@ -102,7 +102,7 @@ def hex_of_4(word):
     return word + U(0x3030303030303030) + letter * U(7)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def put_hex(source, target, size):
     """The digits of `size` bytes, a multiple of four; returns the address behind them."""
     for place in range(0, size, 4):
@@ -110,7 +110,7 @@ def put_hex(source, target, size):
     return target + U(2 * size)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def digits_of_8(number):
     """Eight decimal digits of a number below 100,000,000, with zeros in front; the first digit is the lowest byte."""
     word = number // U(10_000) | number % U(10_000) << U(32)
@@ -120,7 +120,7 @@ def digits_of_8(number):
     return (tens | (word - tens * U(10)) << U(8)) + U(0x3030303030303030)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def is_plain(address, size):
     """Whether all bytes are ASCII digits and letters."""
     plain = True
@@ -137,7 +137,7 @@ def is_plain(address, size):
     return plain
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def put_ids(words, values, layouts, edges, out):
     """The digits of ids from the words of their keys and their values, each from its edge on, and a comma.
 

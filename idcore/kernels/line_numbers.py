@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from idcore.kernels import inlined, kernel
 
 from .vector import leading_zeros, newline_mask_64, ones_of, trailing_zeros
 
@@ -12,14 +13,14 @@ STATE_LINES, STATE_BEGIN = range(2)  # line feeds so far, and where the line beg
 LINE, BEGIN, END = range(3)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def close_lines(rows, open_from, i, end):
     for j in range(open_from, i):
         rows[j, END] = end
     return i
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def number_lines(buf, origin, window, places, state, rows):
     """For each place of buf[window[0]:window[1]], in order: the line feeds before it, begin and end of its line.
 

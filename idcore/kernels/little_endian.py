@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from idcore.base.layout import UNIQ_V4
 from idcore.ids import rules
+from idcore.kernels import inlined, inner, kernel
 
 U = np.uint64
 WORD = U(0xFFFFFFFF)
@@ -20,28 +20,28 @@ LITTLE_ZEROS = U(0xFFFF0000000000FF)
 assert (rules.LITTLE_ENDIAN_LOADER, rules.LITTLE_ENDIAN_COUNTER) == (0xFFFF, 0x100), "bytes that are 0 are masked"
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def swap_32(word):
     return ((word & U(0xFF)) << U(24)) | ((word & U(0xFF00)) << U(8)) | ((word >> U(8)) & U(0xFF00)) | (word >> U(24))
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def swap_16(word):
     return ((word & U(0xFF)) << U(8)) | (word >> U(8))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def is_private(ip):
     return ip >> U(24) == U(10) or ip >> U(24) == U(127) or ip >> U(20) == U(0xAC1) or ip >> U(16) == U(0xC0A8)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def may_be_little_endian(lo):
     """Bytes 8, 9 and 15 are 0, as those of a little-endian id: of other ids one in 16 million is like that."""
     return lo & LITTLE_ZEROS == U(0)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def shaped_little_endian(hi, lo):
     """`idcore.ids.little_endian.shaped`, of ids with zeros where the C++ client 1.2.0 to 1.2.3 has them."""
     loader = hi & U(0xFFFF)
@@ -55,7 +55,7 @@ def shaped_little_endian(hi, lo):
     return (hi >> U(32)) & U(0xFF) < U(224) and swap_32((lo >> COUNTER_SHIFT) & WORD) < LITTLE_ELAPSED
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def is_usual_port(port):
     if FIRST_BROKER_PORT <= port and port <= LAST_BROKER_PORT:
         return True
@@ -65,7 +65,7 @@ def is_usual_port(port):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def looks_little_endian(hi, lo):
     """Whether an id with a port and an offset is rather little-endian (`idcore.ids.little_endian`)."""
     if not may_be_little_endian(lo) or not shaped_little_endian(hi, lo):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from idcore.ids.client_time import FUTURE_MS
 from idcore.ids.clock import MINUTE_MS, NO_TIME
+from idcore.kernels import inlined, inner, kernel
 
 from .chains import PERIOD, counter_of, elapsed_of
 from .clients import BIG, CLIENT_EPOCH, LITTLE, NO_AHEAD, RUST, way_of_key
@@ -94,7 +94,7 @@ class BrokerRows(NamedTuple):
     bins: np.ndarray
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def merge_runs(values, counts, bounds, runs, spare_values, spare_counts):
     """Sorted runs values[bounds[r]:bounds[r+1]] to one sorted run without repeats, in place. Returns its length."""
     total = bounds[runs]
@@ -115,7 +115,7 @@ def merge_runs(values, counts, bounds, runs, spare_values, spare_counts):
     return kept
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def room_for(largest, runs):
     """What the runs of one key are merged in: values and counts, spare ones, where each run begins."""
     return (
@@ -127,7 +127,7 @@ def room_for(largest, runs):
     )
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def has_room(runs, key):
     """Whether all runs of a key together have no more than `runs.largest` values."""
     ids = np.int64(0)
@@ -136,7 +136,7 @@ def has_room(runs, key):
     return ids <= runs.largest
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def load(runs, start, stop, room):
     """All runs of one key, merged into the first two arrays of `room`. Returns how many different values they hold."""
     values, counts, spare_values, spare_counts, bounds = room
@@ -157,7 +157,7 @@ def load(runs, start, stop, room):
     return merge_runs(values, counts, bounds, stop - start, spare_values, spare_counts)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def run_on(values, counts, own_elapsed, n, spans):
     """Ids of several months in the order of time, which counts from the first month; impossible ones come last.
 
@@ -185,7 +185,7 @@ def run_on(values, counts, own_elapsed, n, spans):
     return base, beyond
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def goes_on(first, low, high):
     """Whether the first id of a key follows those that lines date, of which these are the first and the last: the
     counter rises less from the last one to it than from it to the first one."""
@@ -193,7 +193,7 @@ def goes_on(first, low, high):
     return up < ((counter_of(low) - counter_of(first)) & (PERIOD - 1))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def ends_of(values, after):
     """The first and the last of sorted ids with an elapsed from the least to the greatest that lines date."""
     low = np.searchsorted(values, U(after[3]) << COUNTER_SHIFT)
@@ -201,7 +201,7 @@ def ends_of(values, after):
     return values[min(low, values.size - 1)], values[max(high, 0)]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def months_of(key, last_elapsed, is_after, dates):
     """The months of a key; of one that has a single month the one before it as well, where later ids are in that, and
     the one after it, where `is_after`."""
@@ -221,7 +221,7 @@ def months_of(key, last_elapsed, is_after, dates):
     return months
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def merge_processes(runs, dates, out, filled):
     """The msgIds, from the key `filled` on, up to one with more than `runs.largest`. Time counts from the first month
     of a key. Returns the keys that are done, and the rows of points and minutes."""
@@ -307,7 +307,7 @@ def merge_processes(runs, dates, out, filled):
     return edges.size - 1, point, minute_row
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def rust_sent(elapsed, until, months):
     """When an id with these milliseconds of a month in UTC was generated, not after `until`; months: start, longest
     elapsed, newest first."""
@@ -318,7 +318,7 @@ def rust_sent(elapsed, until, months):
     return NOT_SENT
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def merge_clients(runs, time, out, filled):
     """The 5.x msgIds, from the key `filled` on. Returns the keys that are done, and the rows of minutes."""
     runs, time, out = borrowed(runs), borrowed(time), borrowed(out)
@@ -371,7 +371,7 @@ def merge_clients(runs, time, out, filled):
     return edges.size - 1, minute_row
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def local_ahead(last, now, zone):
     """The minutes by which seconds that are in the future are ahead of UTC: `zone`, or as few hours as are enough."""
     over = last - now - CLOCKS_APART
@@ -381,7 +381,7 @@ def local_ahead(last, now, zone):
     return minutes if minutes <= 840 else np.int64(0)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def merge_brokers(runs, out, filled):
     """The offsetMsgIds, from the key `filled` on. Returns the keys that are done, and the rows of segments and bins."""
     runs, out = borrowed(runs), borrowed(out)

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from idcore.kernels import inlined, inner, kernel
 from idcore.kernels.encode import AHEAD, decode, get, put, sort_nearly, sort_runs
 from idcore.kernels.vector import borrowed, leading_zeros, load_64, store_64, will_write
 
@@ -73,7 +73,7 @@ class Pairs(NamedTuple):
     touched: np.ndarray
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def scatter(found, steps, n, positions, grouped):
     """Every value to its group, and its paired offset, if it has one, to the same place less the shift of the group."""
     found, grouped = borrowed(found), borrowed(grouped)
@@ -92,7 +92,7 @@ def scatter(found, steps, n, positions, grouped):
             will_write(paired_to + U(8 * own + AHEAD))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def sort_both(values, paired, start, stop, shift):
     """Values of one group in order, their paired offsets with them: insertion with a budget, then by their runs."""
     budget = 600 + 8 * (stop - start)
@@ -114,7 +114,7 @@ def sort_both(values, paired, start, stop, shift):
             return
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def sort_groups(grouped, unsorted):
     values, paired, starts, shifts, has_paired = grouped
     for group in range(has_paired.size):
@@ -122,7 +122,7 @@ def sort_groups(grouped, unsorted):
             sort_both(values, paired, starts[group], starts[group + 1], shifts[group])
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def encode_paired(grouped, order, bits, numbers, lengths, out):
     """The paired offsets of the groups in `order`, whose values are sorted.
 
@@ -215,7 +215,7 @@ def encode_paired(grouped, order, bits, numbers, lengths, out):
     return place, used
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def rows_of(words, wanted, rows):
     """The row of each wanted key among sorted words (third, first, second word), or -1."""
     for i in range(wanted.shape[0]):
@@ -232,7 +232,7 @@ def rows_of(words, wanted, rows):
         rows[i] = low if there else -1
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _sort_few(own, pairs):
     """Rows in the order of broker and offset, in place."""
     for i in range(1, own.size):
@@ -247,7 +247,7 @@ def _sort_few(own, pairs):
         own[k] = at
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def paired_of(group, values, packed, room, n):
     """The paired offsets of one run with their values, as rows of `room` from `n` on. Returns the rows then."""
     base = U(packed.data.ctypes.data)
@@ -288,7 +288,7 @@ def paired_of(group, values, packed, room, n):
     return n
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def put_copies(key, own, room, out, rows):
     """One id with its different offsetMsgIds to `out`; `own`: its rows. Returns the rows of `out` then."""
     pairs = room.pairs
@@ -312,7 +312,7 @@ def put_copies(key, own, room, out, rows):
     return rows
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def copies_of(runs, packed, wanted, room, out, done):
     """Ids of the wanted keys, from `done` on, with several offsetMsgIds: key, value, broker, offset, lines.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from idcore.kernels import inlined, inner, kernel
 from idcore.kernels.paired_offsets import MOST_SLOTS, OFFSET_BITS
 
 from .around import TIMES, YEARS, may_have_day, may_have_record
@@ -135,7 +135,7 @@ WITHIN_MINUTE = U(MINUTE)
 LAST_OF_MINUTE = U(MINUTE - 1)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def begin_range(slot, sent, offset, cache, keys, ranges, row):
     """Sends the range that is cached in the place of `slot`, and begins another there. Returns the ranges sent."""
     place = slot & (cache.shape[0] - 1)
@@ -148,7 +148,7 @@ def begin_range(slot, sent, offset, cache, keys, ranges, row):
     return row
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def send_range(cache, place, keys, ranges, row):
     slot = cache[place, 0]
     if slot < 0:
@@ -160,7 +160,7 @@ def send_range(cache, place, keys, ranges, row):
     return row + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def send_ranges(cache, keys, ranges, row):
     """Empties the cache into `ranges`. Returns the ranges sent."""
     for place in range(cache.shape[0]):
@@ -169,7 +169,7 @@ def send_ranges(cache, keys, ranges, row):
     return row
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def put_loose(loose, row, found, own, offset, lines):
     for column in range(3):
         loose[row, column] = found.keys[found.slots[own], column]
@@ -190,7 +190,7 @@ VOTE_COLUMNS = 4 + VOTE  # as it travels: behind the words of its process, in fr
 TEXT_FIRST, TEXT_LAST, TEXT_IS_YEARLESS, TEXT = range(4)  # of Votes.text
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def put_vote(votes, place, slot, keys, text, out, row):
     for word in range(3):
         out[row, word] = keys[slot, word]
@@ -201,7 +201,7 @@ def put_vote(votes, place, slot, keys, text, out, row):
     return row + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def put_votes(votes, first, keys, text, out, row):
     """The votes of all processes, from the `first` kind on, to `out`, which has room for them. Returns its rows."""
     for slot in range(keys.shape[0]):
@@ -211,7 +211,7 @@ def put_votes(votes, first, keys, text, out, row):
     return row
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def vote(slot, kind, packed, elapsed, votes, found):
     """Counts an id for the month that its line gives it, and the moment for its text."""
     own, text = votes.by_slot, votes.text
@@ -239,7 +239,7 @@ def vote(slot, kind, packed, elapsed, votes, found):
         own[slot, place + 2] = own[slot, place + 3] = elapsed
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def date_uniq(elapsed, little, line, dating):
     """When an id was generated; the start of its month and the kind, as a vote, where its line gives one."""
     start, kind = start_of_uniq(elapsed, little, line, dating.calendar, dating.in_use)
@@ -256,7 +256,7 @@ def date_uniq(elapsed, little, line, dating):
     return NO_MINUTE, NO_VOTE, np.int64(0)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def settled_line(other, dating):
     """What a line says about time that Python has read."""
     moment, ahead = NOT_THERE, NO_ZONE
@@ -270,7 +270,7 @@ def settled_line(other, dating):
     return line_at(other[OTHER_BORN], moment, ahead, dating.calendar, dating.seen)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def date_doubtful(elapsed, little, line, names_day, dating):
     """As `date_uniq`, of a line that names no year, or the future: its month counts if the id proves it."""
     sent, kind, packed = date_uniq(elapsed, little, line, dating)
@@ -286,7 +286,7 @@ def date_doubtful(elapsed, little, line, names_day, dating):
     return date_uniq(elapsed, little, NO_LINE, dating)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def pair(own, i, sent, again, behind, found, pairing):
     """An id with its offsetMsgId, entry `i`: the range of the broker's minute has this offset, and the id its step."""
     slot = np.int64(found.slots[i])
@@ -312,7 +312,7 @@ def pair(own, i, sent, again, behind, found, pairing):
         found.state[STATE_PAIRED] = 1
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def has_messages(found, first, last):
     """Whether ids from `first` to before `last` are of several messages."""
     one = first
@@ -325,7 +325,7 @@ def has_messages(found, first, last):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_be_list(text, origin, found, first, last):
     """Whether an object may end between two of the ids from `first` to before `last`."""
     for i in range(first, last - 1):
@@ -340,7 +340,7 @@ def may_be_list(text, origin, found, first, last):
     return False
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def settled_or_open(text, origin, row, line, found, dating, ids):
     """What a line says, that has no single bornTimestamp; whether it names only its day; and whether it may have its
     moments elsewhere, for Python."""
@@ -383,7 +383,7 @@ def settled_or_open(text, origin, row, line, found, dating, ids):
     return line, no_day, is_open
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def stamped_line(begin, end, line, known, dating):
     """The one time of a line in another style, if an id proves it or it opens the line; else `line`. Also whether it
     names only its day, and UNPROVED if that is of none of the ids."""
@@ -406,7 +406,7 @@ def stamped_line(begin, end, line, known, dating):
     return line, np.int64(0)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def proved_line(begin, behind, end, line, is_open, known, dating):
     """The first moment `behind` the first one of a line that an id proves; else `line`, open where it has more."""
     place = next_moment(behind, end)
@@ -423,7 +423,7 @@ def proved_line(begin, behind, end, line, is_open, known, dating):
     return line, is_open
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_any_proved(line, known, dating):
     """Whether an id that counts one of the `known` milliseconds proves the moment of its line."""
     for elapsed in known:
@@ -432,7 +432,7 @@ def is_any_proved(line, known, dating):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def was_before(own, earlier, values, slots):
     """Whether one of the earlier ids of a line is the same."""
     for before in earlier:
@@ -441,7 +441,7 @@ def was_before(own, earlier, values, slots):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def pair_lines(buf, origin, found, dating, votes, pairing, behind):
     """Dates the msgIds of each line, and pairs them: the i-th offsetMsgId goes with the i-th of them, then the last.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from idcore.base.layout import BLANK_MAGIC, DLEDGER_BLANK, DLEDGER_ENTRY, DLEDGER_MAGIC, RECORD_HEADS, TOPIC_LENGTHS
+from idcore.kernels import inlined, inner, kernel
 from idcore.kernels.keys import (
     SLACK,
     alike,
@@ -88,7 +88,7 @@ def _crc_tables() -> np.ndarray:
 CRC_TABLES = _crc_tables()
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def crc_at(p, size):
     """CRC-32 as zlib's, sixteen bytes at a time."""
     tables = CRC_TABLES
@@ -124,7 +124,7 @@ def crc_at(p, size):
     return crc ^ U(0xFFFFFFFF)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def size_at(first, at, filled, base, end):
     """Bytes of the record that begins there and says so itself; 0 for none, -1 where more bytes have to be seen.
 
@@ -170,7 +170,7 @@ def size_at(first, at, filled, base, end):
     return size if properties < 32_768 and place + 2 + properties == size else 0
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def is_blank(first, at, filled, end):
     """Whether padding begins there: it fills the file up to its end. In a DLedger log its size is behind its magic."""
     p = first + U(at)
@@ -181,7 +181,7 @@ def is_blank(first, at, filled, end):
     return be_32(p + U(4)) == BLANK_MAGIC and at + be_32(p) == end
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def why_none(size, first, at, filled, end):
     """What ends a walk where no whole record begins: more is to be read, padding, or bytes that are no record."""
     if size < 0 or (at + 8 > filled and filled < end):
@@ -189,7 +189,7 @@ def why_none(size, first, at, filled, end):
     return BLANK if is_blank(first, at, filled, end) else NO_RECORD
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def entry_at(first, at, filled, base, end):
     """Bytes of the head of a DLedger entry that begins there and says so itself; 0 for none, -1: more is needed."""
     if at + ENTRY + SHORTEST > end:
@@ -202,7 +202,7 @@ def entry_at(first, at, filled, base, end):
     return ENTRY if be_32(p + U(4)) == ENTRY + be_32(p + U(ENTRY - 4)) else 0
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def unit_at(first, at, filled, base, end):
     """What is in front of a record that begins there, and the record's bytes, as `size_at` has them."""
     size = size_at(first, at, filled, base, end)
@@ -214,7 +214,7 @@ def unit_at(first, at, filled, base, end):
     return ahead, size_at(first, at + ahead, filled, base, end)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def next_record(raw, at, filled, base, end):
     """The first place from `at` on where a record or padding begins, or where more bytes have to be seen."""
     first = U(raw.ctypes.data)
@@ -228,7 +228,7 @@ def next_record(raw, at, filled, base, end):
     return at
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _put_born(born, out):
     """The born time, which dates the ids of the line; not one that no clock ever showed."""
     if born < _FIRST_DATED or born > _LAST_DATED:
@@ -242,7 +242,7 @@ def _put_born(born, out):
     return out + U(24 + size)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _end_of(p, at, size):
     """Where the value that begins at `at` ends."""
     while at < size:
@@ -253,7 +253,7 @@ def _end_of(p, at, size):
     return size
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def key_and_tag(p, size):
     """Where the last UNIQ_KEY and the last TAGS of some properties have their values, and the sizes; 0 for none."""
     first = found = tag = tag_size = 0
@@ -298,7 +298,7 @@ class RecordCounts(NamedTuple):
     state: np.ndarray
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def is_among(p, size, names, edges):
     """Whether a topic begins with one of the names, or is one that ends in a zero."""
     for place in range(edges.size - 1):
@@ -317,7 +317,7 @@ def is_among(p, size, names, edges):
     return False
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_row(row, p, size, queue, rows, names, count):
     """Whether a row is that of the record before it of the same hash, as records of one queue follow one another."""
     return (
@@ -329,7 +329,7 @@ def is_row(row, p, size, queue, rows, names, count):
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def row_of(p, size, queue, hint, counted):
     """The row of a topic and queue, made when it is new; -1 when it has no room. `recent[hint]` will say it."""
     rows, names, recent, state = counted
@@ -361,7 +361,7 @@ def row_of(p, size, queue, hint, counted):
     return row
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def records(log, out, topics, tags, places):
     """Lines of the records that begin from state[AT] up to `stop`; returns what ended the walk; AT has the place.
 
@@ -447,7 +447,7 @@ def records(log, out, topics, tags, places):
         state[AT] = at + size
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def skip(log, state):
     """As `records`, for what is before a split: looks at no body and writes no line."""
     raw, filled, stop, base, end = log
@@ -461,7 +461,7 @@ def skip(log, state):
     return DONE
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _count(row, size, offset, time, place):
     row[MESSAGES] += 1
     row[BYTES] += size

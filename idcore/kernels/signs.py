@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numba
+from idcore.kernels import inlined
 
 TAB, NEWLINE, RETURN, SPACE, QUOTE, HASH, PERCENT, AMPERSAND, APOSTROPHE = b"\t\n\r \"#%&'"
 STAR, PLUS, COMMA, HYPHEN, DOT, SLASH = b"*+,-./"
@@ -15,27 +15,27 @@ WIDE, WIDE_SECOND, BULLET_THIRD, ELLIPSIS_THIRD = b"\xe2\x80\xa2\xa6"  # of • 
 NOT_ASCII = 0x80  # the least byte of a letter that has several
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_digit(byte):
     return ZERO <= byte and byte <= NINE
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_letter(byte):
     return LOWER_A <= byte | 32 and byte | 32 <= LOWER_Z
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_word(byte):
     return is_digit(byte) or is_letter(byte) or byte == UNDERSCORE
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_quote_or_space(byte):
     return byte == SPACE or byte == QUOTE or byte == APOSTROPHE
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_space(byte):
     """As Python's `\\s` of ASCII."""
     return byte == SPACE or (TAB <= byte and byte <= RETURN)

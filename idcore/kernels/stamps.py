@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
+
+from idcore.kernels import inner, kernel
 
 from . import signs
 from .clocks import digits_at, may_have_date_behind, number_at
@@ -66,7 +67,7 @@ class Stamp(NamedTuple):
 NO_STAMP = Stamp(U(0), U(0), NO_YEAR, np.int64(0), np.int64(0), np.int64(0), NO_ZONE, False)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def month_at(p, end):
     """The month whose three English letters are at p, and no further letter; or 0."""
     if p + U(3) > end or (p + U(3) < end and (is_letter(load_8(p + U(3))) or load_8(p + U(3)) >= signs.NOT_ASCII)):
@@ -78,7 +79,7 @@ def month_at(p, end):
     return 0
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def clock_at(p, end):
     """`HH:MM:SS` at p, its fraction and AM or PM: where they end, and ms of the day; or 0, where Python has to read."""
     size = digits_at(p, end)
@@ -115,7 +116,7 @@ def clock_at(p, end):
     return q, hour * HOUR + ms
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def zone_at(p, end):
     """The zone behind a clock that ends at p: where it ends, and its minutes. 0 for a zone that Python reads."""
     at = p + U(1) if p < end and load_8(p) == signs.SPACE else p
@@ -142,7 +143,7 @@ def zone_at(p, end):
     return p, NO_ZONE
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def year_at(p, end):
     """The year of four digits at p, and no more of them; or NO_YEAR."""
     if digits_at(p, end) != 4:
@@ -153,7 +154,7 @@ def year_at(p, end):
     return year if 1900 <= year and year < 2100 else NO_YEAR
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def later_year(p, end):
     """The year behind a clock or zone that ends at p, also behind another word for a zone, and where that ends."""
     if p + U(5) > end or load_8(p) != signs.SPACE:
@@ -173,7 +174,7 @@ def later_year(p, end):
     return at + U(4), year
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def with_clock(place, p, end, year, month, day, is_open):
     """The stamp whose date ends in front of its clock at p."""
     q, ms = clock_at(p, end)
@@ -192,7 +193,7 @@ def with_clock(place, p, end, year, month, day, is_open):
     return Stamp(place, stop, year, np.int64(month), np.int64(day), ms, ahead, is_open)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def stamp_of_name(place, p, end):
     """`Mar 11 20:57:47`, `Mar 11, 2026 20:57:47`, with the month at p."""
     month = month_at(p, end)
@@ -216,13 +217,13 @@ def stamp_of_name(place, p, end):
     return with_clock(place, at + U(1), end, year, month, day, False)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def is_between(byte):
     """Whether a sign parts day, month and year."""
     return byte == signs.SLASH or byte == signs.HYPHEN or byte == signs.DOT or byte == signs.SPACE
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def stamp_of_digits(p, end):
     """`11/Mar/2026:20:57:47`, `11.03.2026 20:57:47`, `03-11 20:57:47`, `2026.3.11 20:57:47`, `20260311 20:57:47`."""
     size = digits_at(p, end)
@@ -275,7 +276,7 @@ def stamp_of_digits(p, end):
     return with_clock(p, at + U(1), end, year, second, number, True)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def stamp_of_run(p, size, end):
     """`20260311205747` and `20260311205747123`, of so many digits."""
     stop = p + U(size)
@@ -293,7 +294,7 @@ def stamp_of_run(p, size, end):
     return Stamp(p, stop, year, month, day, ms, ahead, False)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def epoch_at(p, end):
     """An epoch of 10 digits, also with a fraction, or of 13, at p."""
     size = digits_at(p, end)
@@ -318,7 +319,7 @@ def epoch_at(p, end):
     return Stamp(p, stop, NO_YEAR, np.int64(0), np.int64(0), ms, np.int64(0), False)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def is_free(p, begin):
     """Whether a stamp may begin at p: nothing in front of it may be part of it."""
     if p == begin:
@@ -331,7 +332,7 @@ def is_free(p, begin):
     return not is_digit(load_8(at)) and load_8(at) < signs.NOT_ASCII and load_8(at) != signs.PERCENT
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def stamp_at(p, begin, end):
     """The stamp that begins at p, where nothing in front belongs to it."""
     byte = load_8(p)
@@ -353,7 +354,7 @@ def stamp_at(p, begin, end):
     return stamp
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def only_stamp(begin, end, elapsed):
     """The one time of a line that has no other, where a style of these has it. `elapsed`: as of `may_have_time`."""
     p, last = begin, min(end, begin + U(WITHIN))
@@ -372,14 +373,14 @@ def only_stamp(begin, end, elapsed):
     return NO_STAMP
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def names_only_day(begin, end, elapsed):
     """Whether a line has a time, and names no year: it says nothing to lines that name their own day."""
     stamp = only_stamp(begin, end, elapsed)
     return stamp.stop != U(0) and stamp.month != 0 and stamp.year == NO_YEAR
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def moment_of_day(month, day, ms, elapsed, now, calendar):
     """The moment of a day without a year in the latest year, where an id that counts one of `elapsed` proves it; -1."""
     past = (day - 1) * DAY + ms
@@ -398,7 +399,7 @@ def moment_of_day(month, day, ms, elapsed, now, calendar):
     return NOT_THERE
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_be_day_of(begin, end, elapsed):
     """Whether a text may have a day without a year that an id proves: never false where it has one."""
     if not may_have_time(begin, end, elapsed):
@@ -412,7 +413,7 @@ def may_be_day_of(begin, end, elapsed):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def opens_line(stamp, begin, end):
     """Whether a stamp with a year is the time of its line even if no id proves it: only `[` and blanks are in front, or
     what an access log has there (`- [`)."""
@@ -429,7 +430,7 @@ def opens_line(stamp, begin, end):
     return at == begin
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def moment_of_stamp(stamp, is_swapped, calendar):
     """The moment of a stamp with its year, or of an epoch; -1 where it is none of the calendar."""
     if stamp.month == 0:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from idcore.ids.clock import MINUTE_MS, NO_TIME
+from idcore.kernels import inlined, inner, kernel
 
 from .chains import counter_of, elapsed_of, rises, step
 from .encode import get, low_bits, next_of, sort_nearly
@@ -84,7 +84,7 @@ class Drawing(NamedTuple):
     limits: np.ndarray
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def ends(runs, start, stop, after):
     """Of one key the least id, what `merge.ends_of` has of `after`, and the greatest."""
     least = low = ~U(0)
@@ -108,7 +108,7 @@ def ends(runs, start, stop, after):
     return least, min(low, greatest), max(high, least), greatest
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def open_streams(runs, start, stop, ranges, streams):
     """Fills `streams` with those of one key. `ranges`: the last id of each, rising, and what is added in the order of
     time; the last one has no end."""
@@ -143,14 +143,14 @@ def open_streams(runs, start, stop, ranges, streams):
         sink(streams, place)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_before(streams, one, other):
     """Whether the next id of a stream comes before that of another."""
     a, b = streams.raw[one] + streams.shift[one], streams.raw[other] + streams.shift[other]
     return a < b or (a == b and streams.raw[one] < streams.raw[other])
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def sink(streams, place):
     """Moves a stream down the heap, to where it belongs."""
     heap, alive = streams.heap, streams.alive[0]
@@ -164,7 +164,7 @@ def sink(streams, place):
         place = child
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def take(data, k2, streams, out, n):
     """The next ids, equal ones once, behind the first `n` of `out` while there is room. Returns how many it has."""
     values, raws, counts = out
@@ -215,7 +215,7 @@ def take(data, k2, streams, out, n):
     return n
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def last_millisecond(values):
     """Where the ids of the last millisecond begin."""
     place = values.size
@@ -224,7 +224,7 @@ def last_millisecond(values):
     return place
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def tally(stretch, beyond, row, minutes):
     """Adds ids to the figures of their process that need no chain. From the time `beyond` on they are impossible.
 
@@ -260,7 +260,7 @@ def tally(stretch, beyond, row, minutes):
     return rows, rising
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def unroll_stretch(stretch, chain, seen, chains, row, positions):
     """Positions of the ids in their chains, the rows of chains, and what is out of order in all of them."""
     values, raws, _ = stretch
@@ -289,7 +289,7 @@ def unroll_stretch(stretch, chain, seen, chains, row, positions):
         positions[i] = own[POSITION]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def sum_chains(chains, row, bases):
     """The figures of all chains together. `bases`: see `Drawing`; the numbers of all chains follow one another."""
     produced = 0
@@ -301,7 +301,7 @@ def sum_chains(chains, row, bases):
     row[PRODUCED] = produced
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def intervals(chain, positions, seen, out):
     """The positions of a stretch without their repeats, as intervals: chain, first and last position, the first id that
     has the first position. In order of chain and position. Returns how many there are."""
@@ -339,7 +339,7 @@ def intervals(chain, positions, seen, out):
     return rows
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def union(firsts, lasts, ids, order, state, widest):
     """Adds intervals of numbers, in order, to those before: how many numbers they have, and the widest gaps between.
 
@@ -361,12 +361,12 @@ def union(firsts, lasts, ids, order, state, widest):
             state[REACHED] = last
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_wider(gap, above, other):
     return gap > other[0] or (gap == other[0] and above < other[1])
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def put_point(value, raw, position, k, at, drawing, out):
     """One id as a row of points, without its gap."""
     time = elapsed_of(value)
@@ -382,7 +382,7 @@ def put_point(value, raw, position, k, at, drawing, out):
     out[9] = at
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def points_of_stretch(stretch, chain, seen, running, drawing, out):
     """The ids that a chart needs, some of them twice. `running`: rows of chains up to here. Returns the rows."""
     values, raws, _ = stretch

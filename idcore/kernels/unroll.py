@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from idcore.kernels import inlined, inner, kernel
 
 from .chains import (
     CHAIN,
@@ -42,7 +43,7 @@ WRAPS, OUT_OF_ORDER, CHAINS, TRACKS, WIDEST_GAP, WHOLE_SECONDS = range(7, 13)
 FIRST_ELAPSED, LAST_ELAPSED, LAST_TIME = range(13, FIGURES)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def unroll_rising(values, chain, positions, gap, figures):
     """The same of one process without a doubt: every counter is a little above the one before.
 
@@ -71,7 +72,7 @@ def unroll_rising(values, chain, positions, gap, figures):
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def unroll(values, chain, chains, positions, gap, figures):
     """Every chain alone: positions from 0, the ids missing right below each one in its chain, sums over the chains."""
     n = values.size
@@ -122,7 +123,7 @@ def unroll(values, chain, chains, positions, gap, figures):
     figures[WIDEST_GAP] = widest
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def gaps_of_unordered(chain, sizes, risen, positions, gap):
     """The gaps of chains that have ids out of order, by position; of equal positions the first has it.
 
@@ -168,7 +169,7 @@ def gaps_of_unordered(chain, sizes, risen, positions, gap):
     return different
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def place_of(ordered, start, stop, near, wanted):
     """The first place of a value that is there, looked for from a place where it may be."""
     at = near
@@ -182,7 +183,7 @@ def place_of(ordered, start, stop, near, wanted):
     return start + np.searchsorted(ordered[start:stop], wanted)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def points_of(values, chain, chains, positions, gap, wraps, keep):
     """Marks the ids a chart needs: ends of buckets, chains, largest gaps and wraps; lowest and highest.
 
@@ -229,7 +230,7 @@ def points_of(values, chain, chains, positions, gap, wraps, keep):
     keep_widest(chain, positions, gap, keep)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def points_of_rising(values, chain, positions, gap, figures, keep):
     """The same of a process that `unroll_rising` has done: both sides of what is marked are looked for by halves."""
     n, wraps = values.size, figures[WRAPS]
@@ -256,7 +257,7 @@ def points_of_rising(values, chain, positions, gap, figures, keep):
         keep_widest(chain, positions, gap, keep)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def keep_widest(chain, positions, gap, keep):
     """Marks both sides of the widest gaps, of equal ones the first in time, and clears all others."""
     n = chain.size
@@ -289,7 +290,7 @@ def keep_widest(chain, positions, gap, keep):
         keep[below] = True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def below_of(chain, positions, i, wanted):
     """The id of the same chain at a position: mostly the one in front of `i`."""
     for far in range(1, chain.size):
@@ -302,7 +303,7 @@ def below_of(chain, positions, i, wanted):
     return i
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def analyse(values, figures, chain, track, positions, gap, keep):
     """All figures of one process. `track` is by chain, the other scratch arrays by id. Returns the chains."""
     n = values.size
