@@ -18,6 +18,8 @@ from itertools import islice, product
 from pathlib import Path
 from types import FrameType
 
+from tests.source_code import nodes
+
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("idcore", "pages")
 CALLS = ("compile", "match", "search", "fullmatch", "sub", "split", "findall", "finditer", "subn")
@@ -58,10 +60,10 @@ WHOLE = {"match", "fullmatch"}  # at one place; the others begin at each place o
 def patterns(root: Path = ROOT) -> Iterator[tuple[str, Pattern, bool]]:
     """Each pattern that is a literal or the value of a module's name; where it is; whether a text is searched."""
     for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        calls = [(node, called) for node in ast.walk(tree) if isinstance(node, ast.Call) and (called := _call(node))]
+        every = nodes(path)
+        calls = [(node, called) for node in every if isinstance(node, ast.Call) and (called := _call(node))]
         used: dict[str, set[str]] = {}
-        names = {node.value: node.targets[0] for node in ast.walk(tree) if isinstance(node, ast.Assign)}
+        names = {node.value: node.targets[0] for node in every if isinstance(node, ast.Assign)}
         for _, (of, way) in calls:
             used.setdefault(of, set()).add(way)
         for node, (of, way) in calls:

@@ -33,7 +33,12 @@ MADE = {
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    (tmp_path / "x.log").write_text(LOG)
+    return scanned(LOG, tmp_path)
+
+
+def scanned(text: str, tmp_path: Path) -> Run:
+    """A run of a log, with what dates its IDs."""
+    (tmp_path / "x.log").write_text(text)
     made = Runs(tmp_path / "runs").create("x")
     tables = scan_local([str(tmp_path / "x.log")], month_rows(datetime(2026, 11, 23, tzinfo=UTC), UTC))
     for name in ("processes", "clients"):

@@ -22,7 +22,6 @@ from .batches import scratch
 AT_ONCE = 1 << 22  # a key with more ids is one with very many: of others all are in memory, some 100 bytes each
 STRETCH = 1 << 20  # ids of a stretch
 HELD = 1 << 22  # intervals that are; further ones wait in files
-_U = np.uint64
 _ONE_RANGE = np.array([[stretches.NEVER, 0]], np.uint64)
 
 

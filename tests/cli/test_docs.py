@@ -14,7 +14,12 @@ from idcore.__main__ import main
 from idcore.base import catalogue
 from idcore.base.layout import LAYOUTS
 from idcore.cli import build_parser, epilogs
-from idcore.cli.docs import (
+from idcore.cli.parser import commands_of
+from idcore.ids import identify
+from idcore.ids.makers import KNOWN_CONSTANTS
+from idcore.policy.limits import LIMITS
+from idcore.scan.schemas import SCHEMAS
+from scripts.rendered.pages import (
     ACCESS,
     CLI,
     CLIENTS,
@@ -28,12 +33,7 @@ from idcore.cli.docs import (
     formats,
     settings,
 )
-from idcore.cli.parser import commands_of
-from idcore.cli.reference import commands, tables
-from idcore.ids import identify
-from idcore.ids.makers import KNOWN_CONSTANTS
-from idcore.policy.limits import LIMITS
-from idcore.scan.schemas import SCHEMAS
+from scripts.rendered.reference import commands, tables
 
 # Of Spark and of clusters: other tests run them.
 ELSEWHERE = ("serve ", "mcp ", "scan ", "follow ", "--namesrv ", "session ")

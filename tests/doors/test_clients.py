@@ -7,21 +7,19 @@ import json
 import re
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-import uvicorn
 
 from idcore.__main__ import main
 from idcore.doors.openapi import document
 from idcore.operations.table import TABLE
 from idcore.server import jobs
 from tests.doors.conftest import ID, PEOPLE, Door
+from tests.doors.test_hung_up import serving
 from tests.pages.test_findings import two_at_once
 from tests.pages.test_lines import indexed
 from tests.remoting.fake import UNIQ, record
@@ -49,14 +47,8 @@ def with_spark(door_of: Callable[..., Door], monkeypatch: pytest.MonkeyPatch) ->
 @pytest.fixture
 def served(door: Door) -> Iterator[str]:
     """The API on loopback, without a log-in."""
-    server = uvicorn.Server(uvicorn.Config(door.app, "127.0.0.1", 0, log_level="warning", lifespan="off"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/api/v1"
-    server.should_exit = True
-    thread.join(10)
+    with serving(door) as address:
+        yield address
 
 
 class Caller:

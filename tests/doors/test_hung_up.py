@@ -38,7 +38,8 @@ LINES = "application/x-ndjson"
 
 
 @contextmanager
-def serving(door: Door, parser: str) -> Iterator[str]:
+def serving(door: Door, parser: str = "auto") -> Iterator[str]:
+    """The address of its API, which one of the parsers of uvicorn serves on loopback."""
     config = uvicorn.Config(door.app, "127.0.0.1", 0, http=parser, log_level="warning", lifespan="off")  # type: ignore[arg-type]
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 import pyarrow as pa
 
 from idcore.answers.findings import all_rules
 from idcore.answers.findings.all_rules import Finding
-from idcore.scan.lines import LineEvidence
+from idcore.scan.lines import LineEvidence, look
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from idcore.sources.inputs import list_files
 
 
 def find_all(
@@ -29,3 +32,12 @@ def find_all(
     """
     scan = all_rules.Scan(all_rules.Rows(tables, written or {}, check), at, zone, zone_source, line_evidence)
     return all_rules.of_groups(scan, all_rules.of_ids(scan))
+
+
+def find_in(text: str, folder: Path, at: datetime, zone: tzinfo = UTC) -> tuple[list[Finding], LineEvidence]:
+    """All findings of a log, which is written to `app.log` of a folder, and what its lines say."""
+    path = folder / "app.log"
+    path.write_text(text, encoding="utf-8")
+    tables = scan_local([str(path)], month_rows(at, zone))
+    told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
+    return find_all(tables, at, zone, line_evidence=told), told

@@ -10,12 +10,8 @@ from pathlib import Path
 import pytest
 
 from idcore.answers.findings.all_rules import Finding
-from idcore.scan.lines import look
-from idcore.scan.local import scan_local
-from idcore.scan.months import month_rows
 from idcore.scan.record_clocks import Stamp, stamps
-from idcore.sources.inputs import list_files
-from tests.findings.every_rule import find_all
+from tests.findings.every_rule import find_in
 from tests.scan.logs import JAVA, uniq
 
 pytestmark = pytest.mark.quick
@@ -73,11 +69,8 @@ def as_json(n: int, shift: int) -> str:
 
 
 def found_in(lines: Iterable[str], tmp_path: Path) -> list[Finding]:
-    path = tmp_path / "x.log"
-    path.write_text("".join(line + "\n" for line in lines))
-    tables = scan_local([str(path)], month_rows(AT, UTC))
-    told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    return [one for one in find_all(tables, AT, UTC, line_evidence=told) if one.code == "broker_clock"]
+    found, _ = find_in("".join(line + "\n" for line in lines), tmp_path, AT)
+    return [one for one in found if one.code == "broker_clock"]
 
 
 def test_a_constant_shift_is_one_finding_with_its_size(tmp_path: Path) -> None:

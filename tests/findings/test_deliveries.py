@@ -17,10 +17,8 @@ from idcore.ids.model import UniqId
 from idcore.presentation.triage import finding_rows, finding_texts, run_notes
 from idcore.scan import deliveries, lines
 from idcore.scan.deliveries import MOST_LINES_OF_PIECES
-from idcore.scan.local import scan_local
-from idcore.scan.months import month_rows
 from idcore.sources.inputs import list_files
-from tests.findings.every_rule import find_all
+from tests.findings.every_rule import find_in
 
 pytestmark = pytest.mark.quick
 
@@ -40,11 +38,7 @@ def at(seconds: float) -> str:
 
 def read(text: str, folder: Path) -> tuple[list[Finding], list[dict[str, Any]]]:
     """The findings of a log, and the rows of the table `deliveries`."""
-    path = folder / "app.log"
-    path.write_text(text, encoding="utf-8")
-    tables = scan_local([str(path)], month_rows(NOW, CHINA))
-    told = lines.look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    found = find_all(tables, NOW, CHINA, line_evidence=told)
+    found, told = find_in(text, folder, NOW, CHINA)
     return found, deliveries.table(told.deliveries, CHINA).to_pylist()
 
 

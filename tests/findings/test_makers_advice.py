@@ -11,11 +11,7 @@ import pytest
 from idcore.answers import finding_words as words
 from idcore.answers.findings.all_rules import Finding
 from idcore.ids import identify
-from idcore.scan.lines import look
-from idcore.scan.local import scan_local
-from idcore.scan.months import month_rows
-from idcore.sources.inputs import list_files
-from tests.findings.every_rule import find_all
+from tests.findings.every_rule import find_in
 from tests.scan.logs import JAVA, uniq
 
 pytestmark = pytest.mark.quick
@@ -25,11 +21,8 @@ AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 def found_in(lines: Sequence[str], tmp_path: Path, code: str) -> list[Finding]:
     """The findings of one code in some lines."""
-    path = tmp_path / "x.log"
-    path.write_text("".join(line + "\n" for line in lines))
-    tables = scan_local([str(path)], month_rows(AT, UTC))
-    told = look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    return [one for one in find_all(tables, AT, UTC, line_evidence=told) if one.code == code]
+    found, _ = find_in("".join(line + "\n" for line in lines), tmp_path, AT)
+    return [one for one in found if one.code == code]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ from idcore.answers.findings.processes import Processes
 from idcore.answers.findings.registry import Scan, register
 from idcore.base.catalogue import en, languages, zh
 from idcore.base.catalogue import words as console
-from idcore.cli import docs
 from idcore.presentation import documents
 from idcore.presentation.html import findings as html
 from idcore.presentation.reader import Reader
@@ -35,6 +34,7 @@ from idcore.simulate.incidents import Incident
 from idcore.simulate.situations import Situation
 from pages.parts.triage import report
 from pages.parts.view import View
+from scripts.rendered import pages as docs
 from tests.findings.test_words import findings_of_everything
 from tests.pages.test_findings import judged
 

@@ -15,14 +15,10 @@ from idcore.ids.clock import to_ms
 from idcore.ids.model import UniqId
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage import finding_texts
-from idcore.scan import lines
 from idcore.scan.line_search import lines_with
-from idcore.scan.local import scan_local
 from idcore.scan.message_keys import KeyLook
-from idcore.scan.months import month_rows
 from idcore.scan.send_failures import FailureLook, SendFailure
-from idcore.sources.inputs import list_files
-from tests.findings.every_rule import find_all
+from tests.findings.every_rule import find_in
 
 pytestmark = pytest.mark.quick
 
@@ -42,11 +38,7 @@ def at(seconds: float) -> str:
 
 
 def of_log(text: str, folder: Path, code: str) -> list[Finding]:
-    path = folder / "app.log"
-    path.write_text(text, encoding="utf-8")
-    tables = scan_local([str(path)], month_rows(NOW, CHINA))
-    told = lines.look(list_files([str(path)]), tables["copies"]["msg_id"].to_pylist())
-    return [one for one in find_all(tables, NOW, CHINA, line_evidence=told) if one.code == code]
+    return [one for one in find_in(text, folder, NOW, CHINA)[0] if one.code == code]
 
 
 def record(number: int, key: str, crc: int, topic: str = "Orders", **properties: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from idcore.ids import UniqId, identify
 from idcore.ids.model import ClientId, OffsetId
 from idcore.ids.origins import BrokerAddress, Fingerprint
-from tests.source_code import ROOT
+from tests.source_code import ROOT, modules, nodes
 
 pytestmark = pytest.mark.quick
 
@@ -51,9 +51,8 @@ def test_nothing_cuts_the_text_of_a_process_again() -> None:
     cut = {"partition", "rpartition", "split", "rsplit", "removesuffix", "removeprefix"}
     wrong = [
         f"{path.relative_to(ROOT)}, line {node.lineno}"
-        for folder in ("idcore", "pages")
-        for path in sorted((ROOT / folder).rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path in modules("idcore", "pages")
+        for node in nodes(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in cut
         if any(isinstance(each, ast.Constant) and each.value in (" pid ", " loader ", " · ") for each in node.args)
     ]

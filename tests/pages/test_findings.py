@@ -92,8 +92,8 @@ def test_a_finding_says_who_what_to_do_and_what_was_checked(
     assert all(words(lang)(f"finding.{code}") in text for code in all_rules.RULES)
 
 
-def opened(path: str) -> None:
-    """A page of nothing but the evidence of the first finding."""
+def opened(path: str, number: int = 0) -> None:
+    """A page of nothing but the evidence of a finding."""
     from pathlib import Path
 
     from idcore.runs.runs import Run
@@ -102,7 +102,7 @@ def opened(path: str) -> None:
     from pages.parts.view import settle
 
     run = Run(Path(path))
-    diagnosis.proof(cache.frame(run, "findings").to_dict("records")[0], run, settle(), "0")
+    diagnosis.proof(cache.frame(run, "findings").to_dict("records")[number], run, settle(), str(number))
 
 
 def test_the_evidence_is_read_when_it_is_opened_and_escaped(tmp_path: Path, open_page: Open) -> None:
@@ -288,21 +288,8 @@ def test_findings_alike_and_without_a_process_are_shown(tmp_path: Path, open_pag
         ],
     )
     assert not open_page("findings", run=RUN).exception
-    app = AppTest.from_function(last_opened, args=(str(run.path),)).run()
+    app = AppTest.from_function(opened, args=(str(run.path), -1)).run()
     assert not app.exception
-
-
-def last_opened(path: str) -> None:
-    """A page of nothing but the evidence of the last finding."""
-    from pathlib import Path
-
-    from idcore.runs.runs import Run
-    from pages.parts import cache
-    from pages.parts.triage import diagnosis
-    from pages.parts.view import settle
-
-    run = Run(Path(path))
-    diagnosis.proof(cache.frame(run, "findings").to_dict("records")[-1], run, settle(), "2")
 
 
 def test_a_link_to_brokers_shows_those_alone(run: str, open_page: Open) -> None:
@@ -443,7 +430,7 @@ def test_the_line_of_a_confused_id_is_the_one_that_confuses_it(tmp_path: Path) -
     run = judged(tmp_path, f"offsetMsgId={OFFSETS[0]} as it should be\nmsgId={OFFSETS[0]} taken for a msgId\n")
     place = {"ids": [OFFSETS[0]], "label": "msgId"}
     written(run, [all_rules.Finding.of("id_confusion", "msgId", 1, place, "likely")])
-    app = AppTest.from_function(last_opened, args=(str(run.path),)).run()
+    app = AppTest.from_function(opened, args=(str(run.path), -1)).run()
     assert not app.exception
     assert "taken for a msgId" in app.code[0].value and "as it should be" not in app.code[0].value
 

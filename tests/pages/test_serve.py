@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -254,17 +255,17 @@ def hashes() -> bytes:
     return message.SerializeToString()
 
 
-AMPLIFIED = {
-    "hashes": hashes(),
-    "texts": widget(string_array_value={"data": [""] * MANY}),
-    "packed": widget(int_array_value={"data": [1] * MANY}),
-    "packed numbers of eight bytes": widget(double_array_value={"data": [1.0] * MANY}),
-    "widgets": rerun(MANY).SerializeToString(),
-    "unknown numbers": b"\xf8\x3f\x01" * MANY,  # field 1023
-    "behind a group": b"\xfb\x3f\xfc\x3f" + hashes(),
-    "in a group": b"\xfb\x3f" + b"\xf8\x3f\x01" * MANY + b"\xfc\x3f",
-    "files": uploads(5 << 20).SerializeToString(),
-    "cut": hashes()[:-1],
+AMPLIFIED: dict[str, Callable[[], bytes]] = {
+    "hashes": hashes,
+    "texts": lambda: widget(string_array_value={"data": [""] * MANY}),
+    "packed": lambda: widget(int_array_value={"data": [1] * MANY}),
+    "packed numbers of eight bytes": lambda: widget(double_array_value={"data": [1.0] * MANY}),
+    "widgets": lambda: rerun(MANY).SerializeToString(),
+    "unknown numbers": lambda: b"\xf8\x3f\x01" * MANY,  # field 1023
+    "behind a group": lambda: b"\xfb\x3f\xfc\x3f" + hashes(),
+    "in a group": lambda: b"\xfb\x3f" + b"\xf8\x3f\x01" * MANY + b"\xfc\x3f",
+    "files": lambda: uploads(5 << 20).SerializeToString(),
+    "cut": lambda: hashes()[:-1],
 }
 
 
@@ -280,7 +281,7 @@ def test_a_message_of_many_small_values_is_dropped_unread(name: str, monkeypatch
             pytest.fail("it was parsed")
 
     monkeypatch.setattr(streamlit_private, "find", lambda name: Unread)
-    came = {"type": "websocket.receive", "bytes": AMPLIFIED[name]}
+    came = {"type": "websocket.receive", "bytes": AMPLIFIED[name]()}
     assert serve.read({}, came) is None
     if name == "files":
         assert serve.refusal({"headers": []}, came) is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, ClassVar
@@ -37,6 +36,7 @@ from idcore.simulate.incidents import Incident
 from pages.parts.view import View
 from tests.pages.conftest import reader
 from tests.scan import logs
+from tests.test_run_times import scanned
 
 pytestmark = pytest.mark.quick
 
@@ -169,14 +169,7 @@ def test_the_page_without_a_server_carries_the_name_along() -> None:
 def run(tmp_path: Path) -> Run:
     """A scan of a log whose process is at +08:00, and of an id whose elapsed no month has."""
     line = f"2026-11-20 09:00:00,216 SendResult [sendStatus=SEND_OK, msgId={IMPOSSIBLE}]\n"
-    (tmp_path / "x.log").write_text(f"bornTimestamp=1793376000216 UNIQ_KEY=AC110001473C7D4991AD9A7EC8D80001\n{line}")
-    made = Runs(tmp_path / "runs").create("x")
-    tables = scan_local([str(tmp_path / "x.log")], month_rows(datetime(2026, 11, 23, tzinfo=UTC), UTC))
-    for name in ("processes", "clients"):
-        (made.path / name).mkdir()
-        pq.write_table(tables[name], made.path / name / "0.parquet")
-    (made.path / "summary.json").write_text(json.dumps({}))
-    return made
+    return scanned(f"bornTimestamp=1793376000216 UNIQ_KEY=AC110001473C7D4991AD9A7EC8D80001\n{line}", tmp_path)
 
 
 def test_an_id_alone_has_the_time_of_the_open_scan(run: Run) -> None:

@@ -108,9 +108,10 @@ class Fake:
     @answers(33)
     def _by_offset(self, frame: Frame) -> bytes:
         offset = int(frame.field("offset") or "-1")
-        held = {each.physical_offset: bytes(each) for each in self.records} | self.raw
-        if offset in held:
-            return answer(frame, 0, held[offset])
+        of_records = (bytes(each) for each in reversed(self.records) if each.physical_offset == offset)
+        held = self.raw[offset] if offset in self.raw else next(of_records, None)
+        if held is not None:
+            return answer(frame, 0, held)
         return answer(frame, 1, b"", f"can not find message by the offset, {offset}")
 
     @answers(28)

@@ -35,21 +35,11 @@ class TopicChecked(Queues):
         return super()._by_offset(frame)
 
 
-class DaysOnly(Queues):
-    """5.4.0 with an index in RocksDB: seven days of it at most, the last ones where the window is open at its end."""
+class _Dated(Queues):
+    """Says its version, and that it began five seconds before `now_ms`."""
 
     version = "V5_5_1"
     now_ms = 1_795_000_000_000
-
-    @answers(12)
-    def _by_key(self, frame: Frame) -> bytes:
-        begin, end = (int(frame.field(name) or "0") for name in ("beginTimestamp", "endTimestamp"))
-        week = 7 * 86_400_000
-        if begin == 0 or end == (1 << 63) - 1:
-            begin, end = self.now_ms - week, self.now_ms
-        found = [each for each in self.records if each.topic == frame.field("topic")]
-        found = [each for each in found if begin <= each.store_timestamp <= end and end - begin <= week]
-        return answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")
 
     @answers(28)
     def _state(self, frame: Frame) -> bytes:
@@ -65,14 +55,27 @@ class DaysOnly(Queues):
         return answer(frame, 0, json.dumps({"table": table}).encode())
 
 
-class TagsInFiles(Queues):
+class DaysOnly(_Dated):
+    """5.4.0 with an index in RocksDB: seven days of it at most, the last ones where the window is open at its end."""
+
+    @answers(12)
+    def _by_key(self, frame: Frame) -> bytes:
+        begin, end = (int(frame.field(name) or "0") for name in ("beginTimestamp", "endTimestamp"))
+        week = 7 * 86_400_000
+        if begin == 0 or end == (1 << 63) - 1:
+            begin, end = self.now_ms - week, self.now_ms
+        found = [each for each in self.records if each.topic == frame.field("topic")]
+        found = [each for each in found if begin <= each.store_timestamp <= end and end - begin <= week]
+        return answer(frame, 0, b"".join(map(bytes, found))) if found else answer(frame, 22, b"", "no")
+
+
+class TagsInFiles(_Dated):
     """5.4.0 with index files, which count in seconds: the newest 64 of a tag in a window (IndexService.queryOffset).
 
     `lastKey` is not read.
     """
 
     version = "V5_4_0"
-    clock_ms = 1_795_000_000_000
 
     @answers(12)
     def _by_key(self, frame: Frame) -> bytes:
@@ -88,19 +91,6 @@ class TagsInFiles(Queues):
 
     def page(self, found: list[Record], frame: Frame) -> list[Record]:
         return sorted(found, key=lambda each: each.store_timestamp)[-64:]
-
-    @answers(28)
-    def _state(self, frame: Frame) -> bytes:
-        oldest = min((each.store_timestamp for each in self.records), default=self.clock_ms)
-        table = {
-            "commitLogMinOffset": "0",
-            "commitLogMaxOffset": "100000",
-            "earliestMessageTimeStamp": str(oldest),
-            "brokerVersionDesc": self.version,
-            "bootTimestamp": str(self.clock_ms - 5_000),
-            "runtime": "[ 0 days, 0 hours, 0 minutes, 5 seconds ]",
-        }
-        return answer(frame, 0, json.dumps({"table": table}).encode())
 
 
 class TagsInRocksDB(TagsInFiles):

@@ -556,7 +556,6 @@ def test_a_second_with_more_of_a_key_than_a_broker_shows_is_said(queues: Queues)
     assert found.cut == "failed" and "more_copies" in codes(found)
 
 
-@pytest.mark.long(first=1)
 @pytest.mark.parametrize("release", [TagsInFiles, TagsInRocksDB, Queues])
 def test_every_message_with_a_tag_is_listed_the_newest_first_past_what_a_broker_shows_at_once(
     release: type[Queues],

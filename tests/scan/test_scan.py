@@ -242,10 +242,14 @@ def test_a_line_of_many_megabytes_without_a_newline(on_disk: Write) -> None:
 
 SCAN_IN_A_NEW_PROCESS = """
 import resource, sys
-from tests.scan.test_scan import scan
-scan(sys.argv[1])
+from zoneinfo import ZoneInfo
+from idcore.scan.local import scan_local
+from idcore.scan.months import month_rows
+from tests.scan.logs import AT
+months = month_rows(AT, ZoneInfo("Asia/Shanghai"))
+scan_local([sys.argv[1]], months)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-found = scan(sys.argv[2], split=1 << 28)
+found = scan_local([sys.argv[2]], months, 1 << 28)
 row = found["processes"].to_pylist()[0]
 more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 print(row["ids"], row["missing"], row["wraps"], found["growth"].num_rows, more)

@@ -220,7 +220,7 @@ class Sheet:
 
 def svg(figure: Any, alt: str, pen: Pen) -> Html:
     """The figure as one SVG element; `alt` is its text for who does not see it."""
-    sheet = _laid_out(figure, pen, WIDTH)
+    sheet = _laid_out(figure, pen)
     body = [*_shapes(sheet, below=True), *_grid(sheet), *_traces(sheet), *_shapes(sheet, below=False), *_notes(sheet)]
     return tag(
         "svg",
@@ -232,10 +232,10 @@ def svg(figure: Any, alt: str, pen: Pen) -> Html:
     )
 
 
-def _laid_out(figure: Any, pen: Pen, width: float) -> Sheet:
+def _laid_out(figure: Any, pen: Pen) -> Sheet:
     """The axes with their ranges and places: margins are as wide as the labels need."""
     layout = figure.layout
-    sheet = Sheet(figure, pen, width, float(layout.height))
+    sheet = Sheet(figure, pen, WIDTH, float(layout.height))
     for name in layout:
         if re.fullmatch(r"[xy]axis\d*", name):
             key = name.replace("axis", "")
@@ -251,7 +251,7 @@ def _laid_out(figure: Any, pen: Pen, width: float) -> Sheet:
         if axis.options.matches:
             source = sheet.axes[axis.options.matches]
             axis.values, axis.dated = source.values, source.dated
-        axis.start, axis.end = (0.0, width) if axis.letter == "x" else (sheet.height, 0.0)
+        axis.start, axis.end = (0.0, WIDTH) if axis.letter == "x" else (sheet.height, 0.0)
         axis.settle()
     _margins(sheet)
     return sheet

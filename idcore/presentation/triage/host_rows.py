@@ -22,7 +22,6 @@ from idcore.presentation.triage.processes import assumed, countable
 from idcore.runs.runs import Run
 
 GROUPED = 30  # from so many hosts on they can be grouped
-CELLS = 60  # of a strip
 NAMED = 3  # hosts of a sentence
 LARGE_SHARE, LARGE_TIMES = 0.3, 5  # of all messages, and of those of the next host
 LONGEST_RESTART = pd.Timedelta(minutes=10)

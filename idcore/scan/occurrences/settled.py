@@ -6,9 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from idcore.ids.makers import usual_loaders
 from idcore.kernels import codes, find, little_endian
-from idcore.scan import column_texts
+from idcore.scan import column_texts, finder
 from idcore.scan.occurrences.dating import process_columns
 from idcore.scan.settle import shaped_as_little_endian, turned
 
@@ -43,7 +42,7 @@ def settle(
 def counted(keys: np.ndarray, tables: dict[str, pa.Table]) -> np.ndarray:
     """Whether the scan counts the ids of each key: it left out processes that only look like some."""
     loaders = (keys[:, 2] & find.WORD).astype(np.uint32)
-    asked = np.flatnonzero(codes.are(keys, codes.UNIQS) & ~np.isin(loaders, usual_loaders()))
+    asked = np.flatnonzero(codes.are(keys, codes.UNIQS) & ~np.isin(loaders, finder.usual()))
     processes = process_columns(keys[asked])
     names = processes.column_names
     known = tables["processes"].select(names).cast(processes.schema)

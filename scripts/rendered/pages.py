@@ -1,4 +1,4 @@
-"""The documents that are rendered from layouts, rules, words, parser and schemas: `python -m idcore.cli.docs`."""
+"""The documents that are rendered from layouts, rules, words, parser and schemas: `make docs`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from idcore.answers.findings.all_rules import RULES, Rule
 from idcore.base import catalogue
 from idcore.base.catalogue import Words, en, zh
 from idcore.base.layout import CLIENT_START, LAYOUTS, Layout
-from idcore.cli import formats_zh, reference
 from idcore.ids import from_bytes, look_alikes, rules
 from idcore.ids.makers import KNOWN_CONSTANTS, STREAM_LENGTH, USUAL_PLACES
 from idcore.ids.scoring import CERTAIN_FROM, LIKELY_FROM
@@ -21,6 +20,7 @@ from idcore.policy.access import PERMISSIONS, ROLES
 from idcore.policy.settings import ROWS
 from idcore.presentation.documents import slug
 from idcore.scan import line_clocks
+from scripts.rendered import formats_zh, reference
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 FORMATS, CLIENTS, FINDINGS, CLI, TABLES, SETTINGS = (
@@ -68,7 +68,7 @@ For everybody who needs an ID byte by byte: its layouts, what is an ID, and the 
 [中文](formats.zh-CN.md)
 
 `make docs` writes this page. Layouts come from `idcore/base/layout.py`, reasons from the tables of words, numbers from
-the code. The sentences of the rules are text of `idcore/cli/docs.py`, which a person keeps true.
+the code. The sentences of the rules are text of `scripts/rendered/pages.py`, which a person keeps true.
 
 A message has two IDs. The producing client generates a *msgId* (`uniq`) before it sends; the 5.x gRPC clients generate
 a *5.x msgId* (`client`). It survives retries. The broker generates an *offsetMsgId* (`offset`) as it stores a record:
@@ -805,7 +805,3 @@ def main() -> None:
     }
     for path, page in pages.items():
         path.write_text(page, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

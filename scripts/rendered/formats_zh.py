@@ -8,7 +8,7 @@ HEAD = """\
 适用于需要逐字节了解 ID 的人：各种格式，什么是 ID，每种解读的理由。[English](formats.md)
 
 `make docs` 生成本页。格式取自 `idcore/base/layout.py`，理由取自各语言的文字表，数值取自代码。
-规则的说明是 `idcore/cli/docs.py` 中的文字（中文在其旁的文件中），由人保持正确。
+规则的说明是 `scripts/rendered/pages.py` 中的文字（中文在其旁的文件中），由人保持正确。
 
 一条消息有两个 ID。生产者客户端在发送前生成 *msgId*（`uniq`）；5.x gRPC 客户端生成 *5.x msgId*（`client`）。
 重试时它不变。Broker 存储记录时生成 *offsetMsgId*（`offset`）：每条存储的记录各有一个。两者都写成十六进制数字，
