@@ -29,7 +29,7 @@ finally:
 # Of these Python calls the first: only they need what takes Python's objects apart, and only they are kept.
 kernel = numba.njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 inner = numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-inlined = numba.njit(nogil=True, inline="always", no_cfunc_wrapper=True)
+inlined = numba.njit(cache=True, nogil=True, inline="always", no_cfunc_wrapper=True)
 
 _SOURCES = (
     "idcore.base.layout:layout.py",
