@@ -152,7 +152,8 @@ _NAMES_ID = lazy_pattern(r"(?i)\s{0,60}[\"'*`]{0,2}(?:msg|message|消息) ?(?:id
 _LONGEST_FIELD, _LONGEST_NAME = 120, 40
 # What a message is about: its words say nothing of its delivery.
 _BODY_FIELD = lazy_pattern(
-    r"(?i)\s{0,60}[\"'*`]{0,2}(?:\w{1,20}[ _-]?)?(?:body|payload|title|subject|content|description|summary|remark|comment"
+    r"(?i)\s{0,60}[\"'*`]{0,2}(?:\w{1,20}[ _-]?)?(?:body|payload|title|subject|content"
+    r"|description|summary|remark|comment"
     r"|note|question|消息体|内容|标题|描述|备注|说明|摘要|问题)[\"'*`]{0,2}\s{0,24}[:：=]"
 )
 # A row of two cells: a name and its value.
@@ -195,6 +196,7 @@ _MARGIN = lazy_pattern(
     r"|[\w.-]{1,60}+(?:(?<=[-_]\d)|(?<=[-_]\d\d)) {1,40}\| (?! {0,40}[A-Z_]{4,40} {0,40}(?:\||\Z))"
     r"|[\w./-]{1,200}+(?:(?<=[A-Za-z])|(?<=\.\d)):\d{1,7}:"
 )
+_COLOURS = lazy_pattern(r"\x1b\[[0-9;]{0,20}[A-Za-z]")  # between words, too
 _BULLETS = ("-", "*", "•", "·")
 _OPENING = ("[", "{", " ", "\t")
 _DIGITS = lazy_pattern(rf"[0-9A-Fa-f]{{{ID_DIGITS[0]}}}")
@@ -301,6 +303,8 @@ class DeliveryReader:
         if not text and not self._record and not self._tracks.in_table and not self._is_read_again:
             self._before = number, text  # of a text of empty lines nothing more is asked
             return
+        if "\x1b" in text:
+            text = _COLOURS.sub("", text)
         was_item, self._is_item = self._is_item, False
         if not text[:1].isdigit() and (margin := _MARGIN.match(text)) is not None:  # most lines begin with a date
             self._is_item = margin[0].strip() in _BULLETS

@@ -1,7 +1,7 @@
 """Zones that a text names beside a time: `Asia/Tokyo`, `CST`, `+8:00`, `北京时间`. Reads no time.
 
-An abbreviation or a place is the zone of every place that has it, by the IANA data of the year: `JST` is one zone, `CST`
-is three, and then it is open which. No table of abbreviations is kept here.
+An abbreviation or a place is the zone of every place that has it, by the IANA data of the year: `JST` is one zone.
+`CST` is three, and then it is open which.
 """
 
 from __future__ import annotations

@@ -132,7 +132,9 @@ def test_rows_of_an_answer_have_the_key_that_the_command_names() -> None:
     assert keyed(other_options) == rows
 
 
-@pytest.mark.parametrize("command", ["queryMsgByKey -t Orders", "queryMsgById -i O-1 -t Orders", "queryMsgByKeys -k O-1"])
+@pytest.mark.parametrize(
+    "command", ["queryMsgByKey -t Orders", "queryMsgById -i O-1 -t Orders", "queryMsgByKeys -k O-1"]
+)
 def test_other_commands_name_no_key_of_their_rows(command: str) -> None:
     assert keyed(ANSWER.replace("queryMsgByKey -n 10.5.5.1:9876 -t Orders -k 'O-1'", command)) == {}
 

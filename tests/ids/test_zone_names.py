@@ -52,7 +52,18 @@ BEHIND = {
 }
 IN_FRONT = {"北京时间：": 480, "Tokyo time: ": 540, "UTC ": 0, "(UTC) ": 0, "UTC时间 ": 0, "东九区 ": 540}
 NOT_ONE = [
-    *(" INFO x", " WARN ", " POST /a", " [main] INFO", " EST=5", " HST_1", " ABCT x", " 发送时间 x", " 消费时间：", " 当前时间"),
+    *(
+        " INFO x",
+        " WARN ",
+        " POST /a",
+        " [main] INFO",
+        " EST=5",
+        " HST_1",
+        " ABCT x",
+        " 发送时间 x",
+        " 消费时间：",
+        " 当前时间",
+    ),
     *(" US/x", " Order time", " Http/1.1", " Response time 3", " EST-5", " CET.x", " [JSTX]", " (12)", " JST/3"),
 ]
 
@@ -69,7 +80,9 @@ def test_so_is_one_in_front_of_it(name: str) -> None:
     assert found is not None and found.utcoffset() == timedelta(minutes=IN_FRONT[name])
 
 
-@pytest.mark.parametrize("style", ["Sat Jul  4 10:31:12 {} 2026", "04 Jul 2026 10:31:12 {}", "2026年7月4日 10:31:12 {}"])
+@pytest.mark.parametrize(
+    "style", ["Sat Jul  4 10:31:12 {} 2026", "04 Jul 2026 10:31:12 {}", "2026年7月4日 10:31:12 {}"]
+)
 @pytest.mark.parametrize(("name", "hours"), [("JST", 9), ("EDT", -4), ("Europe/Paris", 2), ("伦敦时间", 1)])
 def test_other_styles_have_it_too(style: str, name: str, hours: int) -> None:
     if "2026" in style[-5:] and not name.isupper():
@@ -118,7 +131,9 @@ def test_the_kernel_leaves_each_zone_in_front_to_be_read(name: str) -> None:
     assert is_left_to_python(f"{name}{TIME},123 sent msgId={ID}")
 
 
-@pytest.mark.parametrize("name", [" INFO x", " WARN ", " ERROR ", " DEBUG ", " [main] INFO", " [Consume_1] x", " 1 ---"])
+@pytest.mark.parametrize(
+    "name", [" INFO x", " WARN ", " ERROR ", " DEBUG ", " [main] INFO", " [Consume_1] x", " 1 ---"]
+)
 def test_the_kernel_reads_what_most_logs_have_itself(name: str) -> None:
     line = f"{TIME},123{name} sent msgId={ID}"
     assert not is_left_to_python(line)
