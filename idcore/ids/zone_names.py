@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -176,7 +177,7 @@ def _places() -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     for name, words in PLACES.items():
         one_word = words.split()
-        pairs = [f"{one} {other}" for one, other in zip(one_word, one_word[1:], strict=False)]
+        pairs = [f"{one} {other}" for one, other in pairwise(one_word)]
         city = name.rpartition("/")[2].replace("_", " ")
         for word in (*one_word, *pairs, city):
             found.setdefault(word if word.isupper() and word.isascii() else word.lower(), []).append(name)
