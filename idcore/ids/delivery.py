@@ -152,7 +152,7 @@ _NAMES_ID = lazy_pattern(r"(?i)\s{0,60}[\"'*`]{0,2}(?:msg|message|消息) ?(?:id
 _LONGEST_FIELD, _LONGEST_NAME = 120, 40
 # What a message is about: its words say nothing of its delivery.
 _BODY_FIELD = lazy_pattern(
-    r"(?i)\s{0,60}[\"'*`]{0,2}(?:\w{1,20}[ _-]?)?(?:body|payload|title|subject|content"
+    r"(?i)\s{0,60}[\"'*`]{0,2}(?!告警|报警|alarm|alert)(?:\w{1,20}[ _-]?)?(?:body|payload|title|subject|content"
     r"|description|summary|remark|comment"
     r"|note|question|消息体|内容|标题|描述|备注|说明|摘要|问题)[\"'*`]{0,2}\s{0,24}[:：=]"
 )
@@ -309,8 +309,6 @@ class DeliveryReader:
         if not text[:1].isdigit() and (margin := _MARGIN.match(text)) is not None:  # most lines begin with a date
             self._is_item = margin[0].strip() in _BULLETS
             text = text[margin.end() :]
-        if "|" in text[:_LONGEST_NAME] or "\t" in text[:_LONGEST_NAME]:
-            text = self._field_of_row(text)
         if len(text) > _LONGEST:
             yield from self.end()
             return
@@ -323,6 +321,8 @@ class DeliveryReader:
                 yield from self._alone(number, text)
             yield from self._of_tracks(tracks, number)
             return
+        if "|" in text[:_LONGEST_NAME] or "\t" in text[:_LONGEST_NAME]:
+            text = self._field_of_row(text)
         if self._record and self._is_item and not was_item and any(_DIGITS.search(part) for _, part in self._record):
             yield from self.end()  # the next item of a list
         if self._record and self._is_gap(number, text):
@@ -479,9 +479,9 @@ class DeliveryReader:
             below = [part for _, part in record[1:] if _DIGITS.search(part) is None]
             ends = {part: word for part in below if (word := word_of(part)) in ("acked", "failed")}
             unsaid = ends if len(set(ends.values())) > 1 else {}  # expected and actual, before and now
-            for number, part in record:
+            for place, (number, part) in enumerate(record):
                 starts.append((len(text), number))
-                if part in unsaid or (_BODY_FIELD.match(part) is not None and _DIGITS.search(part) is None):
+                if part in unsaid or (place and _BODY_FIELD.match(part) is not None and _DIGITS.search(part) is None):
                     continue
                 text += part.strip() + ("" if part.rstrip().endswith((",", "[", "{")) else ",") + " "
             yield from self._read(text[:_LONGEST], starts)
