@@ -142,11 +142,26 @@ _KNOWN = (
     r"|消息 ?(?:id|编号)|主题|(?:消费者?|订阅)组(?: ?id|名称)?|重试次数|重新消费次数"
     r"|投递(?:次数|状态|时间)|消费(?:状态|结果)"
 )
-_FIELD_LINE = lazy_pattern(rf"""(?i)\s{{0,60}}["']?({_KNOWN})["']?\s{{0,24}}[=:：]""")
+_FIELD_LINE = lazy_pattern(rf"""(?i)\s{{0,60}}["'*`]{{0,2}}({_KNOWN})["'*`]{{0,2}}\s{{0,24}}[=:：]""")
+# A field of any name below that of an ID: what says how its delivery ended may be behind others. A level is no name.
+_BELOW = lazy_pattern(
+    r"""\s{0,60}["'*`]{0,2}(?!(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|SEVERE|Caused by)\b)"""
+    r"""(?P<name>[^\W\d_][\w ()（）/.-]{1,30}?)["'*`]{0,2}\s{0,24}(?:[:：](?!/)|=)\s{0,24}\S"""
+)
+_NAMES_ID = lazy_pattern(r"(?i)\s{0,60}[\"'*`]{0,2}(?:msg|message|消息) ?(?:id|编号)")
+_LONGEST_FIELD, _LONGEST_NAME = 120, 40
+# What a message is about: its words say nothing of its delivery.
+_BODY_FIELD = lazy_pattern(
+    r"(?i)\s{0,60}[\"'*`]{0,2}(?!告警|报警|alarm|alert)(?:\w{1,20}[ _-]?)?(?:body|payload|title|subject|content"
+    r"|description|summary|remark|comment"
+    r"|note|question|消息体|内容|标题|描述|备注|说明|摘要|问题)[\"'*`]{0,2}\s{0,24}[:：=]"
+)
+# A row of two cells: a name and its value.
+_ROW_OF_FIELD = lazy_pattern(r" {0,20}\|?([^|\t\n]{1,40})[|\t]([^|\t\n]{1,300})\|?\s{0,20}\Z")
 # An alarm: a heading that says how a delivery ended, and fields of any name below it.
 _LONGEST_HEADING, _FARTHEST = 100, 12
 _HEADING_WORDS = {
-    True: ("ail", "AIL", "rror", "RROR", "ucces", "kip"),
+    True: ("ail", "AIL", "rror", "RROR", "ucces", "kip", "OK"),
     False: ("失败", "异常", "成功", "超时", "跳过", "ail"),
 }
 _ANY_FIELD = lazy_pattern(r"[^\w\n]{0,8}\w[\w ()（）/-]{1,24}[^\w\n:：]{0,3}[:：]")
@@ -177,10 +192,12 @@ _DEAD_WORDS = ("死信", "DLQ", "dlq", "Dlq", "ead letter", "ead-letter", "ead L
 _COPY_CELL = lazy_pattern(r"(?:\A|[\t,>]|\| ?|to DLQ )(\"?)(%(?:RETRY|DLQ)%[\w%.+-]{1,255})\1(?=\Z| ?\||[\t,<])")
 # In front of a line: marks of a quoted mail or a comment; what kubectl, docker compose and grep put there.
 _MARGIN = lazy_pattern(
-    r"[ \t]{0,8}(?:(?:>|\*|//|#)[ \t]){1,3}|\[pod/[\w./-]{1,200}\] "
+    r"[ \t]{0,8}(?:(?:>|\*|//|#|-|•|·)[ \t]){1,3}|\[pod/[\w./-]{1,200}\] "
     r"|[\w.-]{1,60}+(?:(?<=[-_]\d)|(?<=[-_]\d\d)) {1,40}\| (?! {0,40}[A-Z_]{4,40} {0,40}(?:\||\Z))"
     r"|[\w./-]{1,200}+(?:(?<=[A-Za-z])|(?<=\.\d)):\d{1,7}:"
 )
+_COLOURS = lazy_pattern(r"\x1b\[[0-9;]{0,20}[A-Za-z]")  # between words, too
+_BULLETS = ("-", "*", "•", "·")
 _OPENING = ("[", "{", " ", "\t")
 _DIGITS = lazy_pattern(rf"[0-9A-Fa-f]{{{ID_DIGITS[0]}}}")
 # A line that a terminal cut behind an id, as `idcore.ids.broken_lines` puts such a break, and how it goes on.
@@ -270,6 +287,7 @@ class DeliveryReader:
         self._before = (0, "")  # the line in front
         self._is_wrapped = False  # one line of a program, which a terminal's or a mail's line breaks cut
         self._is_read_again = False  # lines that looked like one that was cut, and were none
+        self._is_item = False  # whether a line is the first of an item in a list
         self._is_open = False  # fields without brackets around them: no bracket ends it
         self._is_spaced = False  # each second line of it is blank, as mails and pages paste them
         self._last: tuple[str, ...] = ()  # of the message that tracks belong to
@@ -285,7 +303,11 @@ class DeliveryReader:
         if not text and not self._record and not self._tracks.in_table and not self._is_read_again:
             self._before = number, text  # of a text of empty lines nothing more is asked
             return
+        if "\x1b" in text:
+            text = _COLOURS.sub("", text)
+        was_item, self._is_item = self._is_item, False
         if not text[:1].isdigit() and (margin := _MARGIN.match(text)) is not None:  # most lines begin with a date
+            self._is_item = margin[0].strip() in _BULLETS
             text = text[margin.end() :]
         if len(text) > _LONGEST:
             yield from self.end()
@@ -299,6 +321,10 @@ class DeliveryReader:
                 yield from self._alone(number, text)
             yield from self._of_tracks(tracks, number)
             return
+        if "|" in text[:_LONGEST_NAME] or "\t" in text[:_LONGEST_NAME]:
+            text = self._field_of_row(text)
+        if self._record and self._is_item and not was_item and any(_DIGITS.search(part) for _, part in self._record):
+            yield from self.end()  # the next item of a list
         if self._record and self._is_gap(number, text):
             return
         if self._record and self._goes_on(number, text):
@@ -323,6 +349,15 @@ class DeliveryReader:
             self._record, self._depth, self._is_open, self._is_wrapped = lines[-1:], 0, False, True
         else:
             yield from self._alone(number, text)
+
+    def _field_of_row(self, text: str) -> str:
+        """A row of a table of names and values as a field; other rows as they are."""
+        row = _ROW_OF_FIELD.match(text)
+        if row is None:
+            return text
+        field = f"{row[1].strip()}: {row[2].strip()}"
+        is_field = _FIELD_LINE.match(field) is not None or (bool(self._record) and _DIGITS.search(text) is None)
+        return field if is_field else text
 
     def _alone(self, number: int, text: str) -> Iterator[Delivery]:
         """A line that does not go on in the next, or the first of a record of one field a line."""
@@ -400,9 +435,29 @@ class DeliveryReader:
             return False  # a list of messages, each on a line of its own
         if len(self._record) == 1 and _BEHIND_ID.match(text) is not None:
             return True  # a line that was cut behind its id
+        if self._is_of_next(text):
+            return False
         is_of_json = all(map(_JSON_FIELD.match, (text, self._record[0][1])))
         is_of_alarm = _FIELD_LINE.match(self._record[0][1]) is None and _ANY_FIELD.match(text) is not None
-        return is_of_json or is_of_alarm or _FIELD_LINE.match(text) is not None
+        return is_of_json or is_of_alarm or _FIELD_LINE.match(text) is not None or self._is_below(text)
+
+    def _is_below(self, text: str) -> bool:
+        """Whether a line is a short field of any name, below that of an ID: it has no ID and no time in front."""
+        field = _BELOW.match(text) if len(text) <= _LONGEST_FIELD and len(self._record) < _FARTHEST else None
+        if field is None or _DIGITS.search(text) is not None or prefix_time(text[:24]) is not None:
+            return False
+        return any(_NAMES_ID.match(part) is not None for _, part in self._record)
+
+    def _is_of_next(self, text: str) -> bool:
+        """Whether a field behind an ID is in front of the next one: it has the name, or the place, of the first."""
+        first = self._record[0][1]
+        if not any(_DIGITS.search(part) is not None for _, part in self._record[1:]):
+            return False
+        field, heading = _BELOW.match(text), _BELOW.match(first)
+        if field is not None and heading is not None and field["name"] == heading["name"]:
+            return True
+        ends = [word_of(part) for part in (text, first)] if _FIELD_LINE.match(first) is None else [""]
+        return ends[0] in EVENTS[1:] and ends[0] != ends[-1]
 
     def end(self) -> Iterator[Delivery]:
         """What the record says that is open at the end of a text."""
@@ -421,8 +476,13 @@ class DeliveryReader:
             yield from self._read("".join(pieces)[:_LONGEST], starts)
         elif record:
             text, starts = "", []
-            for number, part in record:
+            below = [part for _, part in record[1:] if _DIGITS.search(part) is None]
+            ends = {part: word for part in below if (word := word_of(part)) in ("acked", "failed")}
+            unsaid = ends if len(set(ends.values())) > 1 else {}  # expected and actual, before and now
+            for place, (number, part) in enumerate(record):
                 starts.append((len(text), number))
+                if part in unsaid or (place and _BODY_FIELD.match(part) is not None and _DIGITS.search(part) is None):
+                    continue
                 text += part.strip() + ("" if part.rstrip().endswith((",", "[", "{")) else ",") + " "
             yield from self._read(text[:_LONGEST], starts)
 

@@ -50,9 +50,11 @@ _MESSAGE = r"(?:(?:the|this|an?|mq|rocketmq) ){0,2}(?:messages?|msgs?)\b"
 _WELL = r"(?<!not )(?<!\b0 )\b(?:success(?:ful(?:ly)?)?|succeeded|ok)\b"  # what failed behind it is something else
 _ENDED_WELL = r"(?:success(?:ful(?:ly)?)?|succeeded|completed|ok)\b"
 _LABEL = r"[^\w\n]{0,3}(?:msg|message|消息)[ _]?id\W{0,4}#"  # an ID behind its name
+# From the word of a consumption to a field about it: what is sent on the way has its own end.
+_CONSUMING = rf"\bconsum(?:e|ed|ing|ption)\b(?:(?!sen[dt]|call|publish)[^\n]){{0,{_FAR}}}"
 _FAILURES, _SUCCESSES = "fail|exception|error", "success|succeeded|completed|ok"
 _NOT_YET = r"(?<!not )(?<!n't )(?<!never )(?<!not yet )(?<!cannot )(?<!not been )(?<!\bbe )(?<!\bwill )(?<!waiting to )"
-_NO_ANSWER = r"(?! yet)(?! (?:an? |the )?(?:ack|response|reply|result|send)\b)"  # what a producer receives
+_NO_ANSWER = r"(?! yet)(?! (?:an? |the )?(?:ack|check|response|reply|result|send)\b)"  # a producer's
 _UNDONE = "".join(
     f"(?<!{word})"
     for word in (
@@ -170,6 +172,12 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
             "result|status",
             rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:fail|error|exception|later|retry|reconsume|false\b)",
         ),
+        ("failed", "success", rf"{_CONSUMING}[\"',;\s]success{_IS}false\b"),
+        (
+            "failed",
+            "consum",
+            rf"\bconsum\w{{0,6}}[\"']?\s?[=:]\s?\{{[^\n{{}}]{{0,80}}?(?:status|result){_IS}(?:fail|error)",
+        ),
         ("failed", "later", rf"\b{_NOT_YET}(?:re)?consume(?: \w{{1,20}}){{0,2}} later\b"),
         (
             "failed",
@@ -220,6 +228,7 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
             rf"\b(?<!to ){_NOT_YET}consum\w{{0,4}}\b[^=:\n]{{0,20}}\b(?<!not )(?<!un)(?<!\b0 ){_ENDED_WELL}{_NO_COUNT}",
         ),
         ("acked", "result|status", rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:success|ok\b|true\b)"),
+        ("acked", "success", rf"{_CONSUMING}[\"',;\s]success{_IS}true\b"),
         ("acked", "消费", f"消费(?:结果|状态)(?:为|是)?{_IS}(?:true|success|ok\\b)"),
         (
             "acked",
@@ -257,7 +266,8 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             "received",
             "消费|收到|接收",
-            f"{_CONSUME}(?!失败|异常|时间|状态|结果|次数){_NOT_DONE}|{_UNDONE}(?:收到|接收)(?!者|组|端|方)",
+            f"{_CONSUME}(?!失败|异常|时间|状态|结果|次数){_NOT_DONE}|{_UNDONE}(?:收到|接收)(?!者|组|端|方)"
+            r"(?! ?\w{0,10} ?的?(?:响应|回复|应答|回执))",
         ),
         (
             "received",

@@ -12,10 +12,10 @@ from idcore.ids import clock as clocks
 from idcore.ids import makers
 from idcore.ids.assumptions import assumed
 from idcore.ids.client_time import client_sent
-from idcore.ids.clock import Clock, SentAt
+from idcore.ids.clock import Clock, SentAt, zone_text
 from idcore.ids.delivery_sentences import row_of as delivery_row
 from idcore.ids.identify import ALIKE, Certainty, Reading, Verdict
-from idcore.ids.line_moments import BORN_APART_MS, NamedDay
+from idcore.ids.line_moments import BORN_APART_MS, NamedDay, OpenTime
 from idcore.ids.line_time import hints, is_of_other_clock, line_apart_ms, uniq_sent
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.reasons import Maker, Reason, bare_reason
@@ -198,11 +198,31 @@ def _with_line(
     more = [] if extra is None or extra in reading.why else [extra]
     if token is not None and token.gateway and isinstance(reading.id, UniqId):
         more.append(bare_reason("mqtt_gateway"))
-    apart = line_apart(sent, token, clock) if isinstance(reading.id, UniqId) else None
-    return (*reading.why, *more, *doubts(sent, token, clock), *((apart,) if apart is not None else ()))
+    of_line = remarks(sent, token, clock) if isinstance(reading.id, UniqId) else ()
+    return (*reading.why, *more, *doubts(sent, token, clock), *of_line)
 
 
-def line_apart(sent: SentAt | None, token: Token | None, clock: Clock) -> Reason | None:
+def remarks(sent: SentAt | None, token: Token | None, clock: Clock) -> list[Reason]:
+    """What there is to say of the time in the line of a msgId: of its clock, and of its zone."""
+    return [one for one in (_line_apart(sent, token, clock), _zone_open(sent, token)) if one is not None]
+
+
+def _zone_open(sent: SentAt | None, token: Token | None) -> Reason | None:
+    """That a line names its zone by a name that several places have, and which of them was taken, if any."""
+    written = None if token is None else token.prefix_time
+    if sent is None or not isinstance(written, OpenTime) or sent.zone_source in ("born", "prefix", "linked"):
+        return None
+    zones = ", ".join(zone_text(timedelta(minutes=ahead)) for ahead in written.choices)
+    values = {"name": written.zone_name, "zones": zones, "zone": sent.zone}
+    return Reason("zone_open" if is_choice(written, sent) else "zone_other", values)
+
+
+def is_choice(written: OpenTime, sent: SentAt) -> bool:
+    """Whether the zone that a time was read in is one of those that its line may name."""
+    return (sent.at.utcoffset() or timedelta()) // timedelta(minutes=1) in written.choices
+
+
+def _line_apart(sent: SentAt | None, token: Token | None, clock: Clock) -> Reason | None:
     """That a line was written before its ID was generated, or long after though it reports a send: two clocks."""
     apart_ms = line_apart_ms(token, sent, clock.zone) if sent is not None and token is not None else None
     if apart_ms is None or token is None or not is_of_other_clock(apart_ms, token.reports_send):
@@ -223,6 +243,8 @@ def when(reading: Reading, token: Token | None, clock: Clock) -> tuple[SentAt | 
                 reason = bare_reason("zone_newer")
             elif sent.zone_source != "assumed":
                 reason = bare_reason("hour_open")
+        if isinstance(prefix, OpenTime) and sent is not None and sent.zone_source == "given":
+            sent = sent if is_choice(prefix, sent) else clocks.in_any_zone(sent, clock.reference)
     elif isinstance(message_id, ClientId):
         own = None if isinstance(prefix, NamedDay) else prefix
         sent, reason = client_sent(message_id, clock, reading.made_by.code, born, own)

@@ -21,6 +21,7 @@ from idcore.base.layout import COUNTER_DIGITS, LAYOUTS, VALUE_DIGITS
 from idcore.base.lazy_pattern import lazy_pattern
 from idcore.base.line_cache import kept_by_length
 from idcore.ids.clock import DAY_MS, IN_USE, QUARTER_MS
+from idcore.ids.zone_names import NamedZone, zone_beside, zone_in_front
 
 LONGEST = 1 << 16  # characters: a longer line dates nothing
 _FEW_PAIRS = 4_096  # of an ID and a time: a line has thousands of both
@@ -85,22 +86,33 @@ class BornTime(StoredTime):
     """When the record of an ID says that its message was born, where that is days after the ID, as text."""
 
 
+class OpenTime(datetime):
+    """A time whose zone has a name that several places have: `CST`. It is naive, and the zone one of `choices`."""
+
+    zone_name = ""
+    choices: tuple[int, ...] = ()  # minutes ahead of UTC
+
+
 class Moment(NamedTuple):
     """A time of a line. `wall_ms`: its clock's, as if that were UTC. `ahead`: minutes, None where no zone is named.
 
-    `sure`: whether the order of its parts is known, so that it dates a line that no ID proves.
+    `sure`: whether the order of its parts is known, so that it dates a line that no ID proves. `open_zone`: whose name
+    several places have.
     """
 
     wall_ms: int
     ahead: int | None
     resolution_ms: int
     sure: bool
+    open_zone: NamedZone | None = None
 
     @property
     def time(self) -> datetime:
         """As a datetime, naive where no zone is named."""
         wall = _EPOCH + timedelta(milliseconds=self.wall_ms)
-        return wall if self.ahead is None else wall.replace(tzinfo=timezone(timedelta(minutes=self.ahead)))
+        if self.ahead is not None:
+            return wall.replace(tzinfo=timezone(timedelta(minutes=self.ahead)))
+        return wall if self.open_zone is None else _in_named(wall, self.open_zone)
 
     def is_proved_by(self, elapsed_ms: int) -> bool:
         """Whether the month of an ID that counts so many milliseconds begins at a midnight by this time."""
@@ -218,7 +230,7 @@ _TIME = (  # the last of three is Oracle's and of names of files: 02.05.11.12300
     rf"{_HALF_BEHIND}"
 )
 _DATED = lazy_pattern(
-    rf"(?<![0-9A-Za-z])(?:{'|'.join(_DATES)}){_TIME}{_ZONE}(?:(?: [A-Z]{{3,5}})? (?P<later>{_YEAR})\b)?",
+    rf"(?<![0-9A-Za-z])(?:{'|'.join(_DATES)}){_TIME}{_ZONE}(?:(?P<word> [A-Z]{{3,5}})? (?P<later>{_YEAR})\b)?",
     re.IGNORECASE,
 )
 _TIME_FIRST = lazy_pattern(  # `8:57 PM · Feb 11, 2025`
@@ -369,9 +381,21 @@ def prefix_time(line: str) -> datetime | None:
         numbers[3] = _of_half_day(numbers[3], after or (letter or "").upper().replace("A", ""))
     try:
         time = datetime(*numbers)  # type: ignore[arg-type]
-        return time if zone is None else time.replace(tzinfo=timezone(timedelta(minutes=_minutes(zone))))
+        if zone is not None:
+            return time.replace(tzinfo=timezone(timedelta(minutes=_minutes(zone))))
     except ValueError:
         return None
+    named = zone_beside(line, *match.span(), time)
+    return time if named is None else _in_named(time, named)
+
+
+def _in_named(wall: datetime, zone: NamedZone) -> datetime:
+    """A time in the zone that its line names; naive, with the choices, where several places have that name."""
+    if zone.ahead is not None:
+        return wall.replace(tzinfo=timezone(timedelta(minutes=zone.ahead)))
+    time = OpenTime.fromisoformat(wall.isoformat())
+    time.zone_name, time.choices = zone
+    return time
 
 
 def is_due(line: str, start: int) -> bool:
@@ -411,7 +435,7 @@ def is_of_body(line: str, start: int, end: int) -> bool:
     if _OWN_TIME.fullmatch(name.replace("_", "").replace("-", "").lstrip("@").lower()) is not None:
         return False
     if _TIMELY.search(name) is not None:
-        return True
+        return zone_in_front(before, _EPOCH.replace(year=_LEAP_YEAR)) is None  # `Tokyo time: ` is of the line
     is_value = part.get("sign") == "=" or (part.get("quote") is not None and part.get("sign") is not None)
     return is_value and _WHOLE_VALUE.match(line, end) is not None
 
@@ -493,7 +517,8 @@ def moment_at(time: datetime) -> Moment:
     """A time that a line opens with."""
     ahead = time.utcoffset()
     wall_ms = (time.replace(tzinfo=None) - _EPOCH) // timedelta(milliseconds=1)
-    return Moment(wall_ms, None if ahead is None else ahead // timedelta(minutes=1), 1_000, True)
+    named = NamedZone(time.zone_name, time.choices) if isinstance(time, OpenTime) else None
+    return Moment(wall_ms, None if ahead is None else ahead // timedelta(minutes=1), 1_000, True, named)
 
 
 def elapsed_of(line: str) -> list[int]:
@@ -649,7 +674,18 @@ def _of_match(match: re.Match[str]) -> Iterator[Moment]:
         orders = [(month, int(date_part["d"]))]
     for month, day in orders:
         if (moment := _moment(part, year, month, day, sure)) is not None:
-            yield moment
+            yield _with_named_zone(moment, match)
+
+
+def _with_named_zone(moment: Moment, match: re.Match[str]) -> Moment:
+    """A time with the zone whose name is beside it, where it has none in figures."""
+    if moment.ahead is not None:
+        return moment
+    end = match.start("word") if match.groupdict().get("word") else match.end()
+    zone = zone_beside(match.string, match.start(), end, moment.time)
+    if zone is None:
+        return moment
+    return moment._replace(open_zone=zone) if zone.ahead is None else moment._replace(ahead=zone.ahead)
 
 
 def _year_of(part: dict[str, str], date_part: dict[str, str]) -> int | None:

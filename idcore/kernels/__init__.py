@@ -35,10 +35,8 @@ _SOURCES = (
     "idcore.base.layout:layout.py",
     *(f"idcore.ids.{name}:{name}.py" for name in ("rules", "makers", "clock", "client_time")),
     *(f"idcore.ids.{name}:{name}.py" for name in ("line_moments", "line_time", "records")),
-    *(
-        f"{__name__}:{name}.py"
-        for name in ("codes", "signs", "vector", "keys", "little_endian", "find", "clocks", "dates", "stamps", "around")
-    ),
+    *(f"{__name__}:{name}.py" for name in ("codes", "signs", "vector", "keys", "little_endian", "find", "clocks")),
+    *(f"{__name__}:{name}.py" for name in ("zones", "dates", "stamps", "around")),
     *(f"{__name__}:{name}.py" for name in ("encode", "clients", "pairs", "paired_offsets", "chains", "unroll")),
     *(f"{__name__}:{name}.py" for name in ("merge", "stretches", "records", "fates", "folding", "line_numbers")),
 )

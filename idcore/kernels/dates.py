@@ -17,6 +17,7 @@ from . import signs
 from .clocks import digits_at, may_be_of_date, number_at
 from .signs import is_digit, is_letter, is_quote_or_space, is_space, is_word
 from .vector import bo_mask_64, load_8, load_64, separator_mask_64, trailing_zeros
+from .zones import may_have_zone_in_front, may_name_zone
 
 U = np.uint64
 HINT_LINE = 1 << 16  # a longer line is dated by what it opens with, and by times of its messages
@@ -491,7 +492,7 @@ def rest_of_moment(p, end):
             elif is_digit(behind) or is_space(behind):
                 behind = np.int64(signs.UPPER_Z)
             may_go_on = behind == signs.UPPER_Z or behind == signs.PLUS or behind == signs.HYPHEN
-            may_go_on = may_go_on or behind == UPPER_U or behind == UPPER_G
+            may_go_on = may_go_on or behind == UPPER_U or behind == UPPER_G or may_name_zone(p + U(23), end)
             if not (
                 may_go_on or behind | 32 == signs.LOWER_A or behind | 32 == signs.LOWER_P or behind >= signs.NOT_ASCII
             ):
@@ -513,6 +514,7 @@ def rest_of_moment(p, end):
             p += U(1)
     if second > 59 or has_half_day(p, end):
         return NOT_THERE, NO_ZONE
+    named = p
     if p < end:
         byte = load_8(p)
         if is_space(byte):
@@ -523,12 +525,20 @@ def rest_of_moment(p, end):
                 return ms, ahead
     if p >= end:
         return ms, NO_ZONE
+    ahead = zone_of_figures(p, end)
+    if ahead == NO_ZONE and may_name_zone(named, end):
+        return NOT_THERE, NO_ZONE
+    return (NOT_THERE if ahead != NO_ZONE and abs(ahead) >= 1440 else ms), ahead
+
+
+@numba.njit(cache=True, nogil=True)
+def zone_of_figures(p, end):
+    """The minutes of the zone at p: `Z`, `UTC`, `UTC+8`, `+0800`, `+08:00`; or NO_ZONE."""
     sign = load_8(p)
     if (sign == UPPER_U or sign == UPPER_G) and p + U(3) <= end and (three_at(p) == UTC or three_at(p) == GMT):
-        ahead = zone_behind_name(p + U(3), end)
-        return (NOT_THERE if ahead != NO_ZONE and abs(ahead) >= 1440 else ms), ahead
+        return zone_behind_name(p + U(3), end)
     if sign == signs.UPPER_Z and (p + U(1) == end or not is_word(load_8(p + U(1)))):
-        return ms, np.int64(0)
+        return np.int64(0)
     if (sign == signs.PLUS or sign == signs.HYPHEN) and p + U(5) <= end:
         hours = two_digits(p + U(1))
         after = p + U(4 if load_8(p + U(3)) == signs.COLON else 3)
@@ -536,10 +546,8 @@ def rest_of_moment(p, end):
             minutes = two_digits(after)
             if minutes >= 0 and (after + U(2) == end or not is_word(load_8(after + U(2)))):
                 ahead = hours * 60 + minutes
-                if ahead >= 1440:
-                    return NOT_THERE, NO_ZONE
-                return ms, -ahead if sign == signs.HYPHEN else ahead
-    return ms, NO_ZONE
+                return -ahead if sign == signs.HYPHEN else ahead
+    return NO_ZONE
 
 
 @inner
@@ -662,7 +670,7 @@ def moment_of(begin, end, calendar, seen):
         seen[SEEN_MONTH], seen[SEEN_MS] = minute_at(p, end)
         seen[SEEN_0], seen[SEEN_1] = load_64(p), load_64(p + U(8))
     rest, ahead = rest_of_moment(p, near)
-    if rest < 0:
+    if rest < 0 or (ahead == NO_ZONE and p != begin and may_have_zone_in_front(p, begin)):
         return NOT_THERE, NO_ZONE
     return moment_in(seen[SEEN_MONTH] - FIRST_MONTH, seen[SEEN_MS] + rest, ahead, calendar), ahead
 

@@ -40,6 +40,7 @@ from .dates import (
 )
 from .signs import is_digit, is_letter, is_word
 from .vector import load_8
+from .zones import may_have_zone_in_front, may_name_zone
 
 U = np.uint64
 MONTHS = tuple(int.from_bytes(name, "big") for name in b"jan feb mar apr may jun jul aug sep oct nov dec".split(b" "))
@@ -140,7 +141,7 @@ def zone_at(p, end):
         if behind == signs.PLUS or behind == signs.HYPHEN or is_word(behind) or behind >= signs.NOT_ASCII:
             return U(0), NO_ZONE
         return at + U(3), np.int64(0)
-    return p, NO_ZONE
+    return U(0) if may_name_zone(p, end) else p, NO_ZONE
 
 
 @inner
@@ -363,7 +364,8 @@ def only_stamp(begin, end, elapsed):
         if (is_digit(byte) or is_letter(byte)) and is_free(p, begin):
             stamp = stamp_at(p, begin, end)
             if stamp.stop != U(0):
-                if may_be_due(stamp.place, begin) or may_have_time(begin, stamp.place, elapsed):
+                is_named = stamp.ahead == NO_ZONE and may_have_zone_in_front(stamp.place, begin)
+                if is_named or may_be_due(stamp.place, begin) or may_have_time(begin, stamp.place, elapsed):
                     return NO_STAMP
                 return NO_STAMP if may_have_time(stamp.stop, end, elapsed) else stamp
             while p < last and is_word(load_8(p)):

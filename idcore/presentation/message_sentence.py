@@ -13,7 +13,7 @@ from idcore.ids.assumptions import assumed
 from idcore.ids.clock import Clock
 from idcore.ids.delivery import TRANSACTIONS, UNSENT, Delivery
 from idcore.ids.delivery_sentences import short_text, stored
-from idcore.ids.describe import doubts, line_apart, month_source, when
+from idcore.ids.describe import doubts, month_source, remarks, when
 from idcore.ids.identify import Reading
 from idcore.ids.model import ClientId, OffsetId, UniqId
 from idcore.ids.record_fields import fields_of
@@ -206,8 +206,8 @@ def _sent(item: FoundId, reading: Reading, clock: Clock, reader: Reader, failed:
     else:
         mark = words.assumed(assumed(month_source(reading, reason) != "assumed", sent.zone_source))
         said = words(f"one.{code}", at=reader.full(sent.at), mark=mark, who=who, **known)
-        apart = line_apart(sent, item.token, clock) if isinstance(message_id, UniqId) else None
-        doubtful = [*doubts(sent, item.token, clock), *([apart] if apart is not None else [])]
+        of_line = remarks(sent, item.token, clock) if isinstance(message_id, UniqId) else []
+        doubtful = [*doubts(sent, item.token, clock), *of_line]
         wrong = (words.fill(f"one.{doubt.code}", doubt.values) for doubt in doubtful)
         said = words("compare.between").join([said, *wrong])
     docker = any(why.code == "host_docker" for why in reading.why)

@@ -29,6 +29,11 @@ _RECORD = re.compile(rb"MessageExt \[|(?<!toString\(\)=)Message ?\{topic=")
 _TOPIC = re.compile(rb"(?<![A-Za-z])[tT]opic" + _IS + rb"([%A-Za-z0-9_|-]{1,255})")
 _TAG = re.compile(rb"(?<![A-Za-z])(?:TAGS|[tT]ags?)" + _IS + rb"([^,;{}\[\]\"'\\\s]{1,255})")
 _BODY = re.compile(rb"bodyCRC" + _IS + rb"(\d{1,10})")
+# `mqadmin queryMsgByKey -t TOPIC -k KEY` and the rows of its answer: each has an id, its queue and its queue offset.
+_COMMAND = re.compile(rb"queryMsgByKey(?=\s)(?:[^\n]{0,400}?\s)(?:-k|--msgKey)[\s=]+[\"']?([^\s\"'|;&]{1,256})")
+_COMMAND_TOPIC = re.compile(rb"\s(?:-t|--topic)[\s=]+[\"']?([%A-Za-z0-9_|-]{1,255})")
+_ROW = re.compile(rb"[ \t]*(" + _HEX + rb")[ \t]+\d{1,9}[ \t]+\d{1,19}[ \t\r]*\Z")
+_MOST_IN_FRONT, _MOST_ROWS = 12, 256  # lines of an answer in front of its rows, and rows
 _NO_KEY = re.compile(rb"(?i)null|none|nil|undefined|true|false|[0-9a-f]{32,}|\W*")
 # Topics into which a broker or a consumer puts copies of a message; the first two end in the consumer group.
 COPY_TOPICS = (RETRY_PREFIX, DEAD_PREFIX, "SCHEDULE_TOPIC", "rmq_sys_", "RMQ_SYS_", "TRANS_CHECK")
@@ -76,8 +81,26 @@ class KeyLook:
             if line.end - line.start > _LONGEST_LINE:
                 continue
             number, whole = first + line.number + 1 if first >= 0 else None, text[line.start : line.end]
+            if b"queryMsgByKey" in whole:
+                self._keep_rows(whole, text[line.end : line.end + _LONGEST_LINE], file, number)
+                continue
             for part in _parts(whole):
                 self._keep(part, file, number, whole[:_HEAD])
+
+    def _keep_rows(self, command: bytes, behind: bytes, file: str, line: int | None) -> None:
+        """The rows of an answer, each a message of the key that the command in front names."""
+        asked = _COMMAND.search(command)
+        if asked is None:
+            return
+        topic, rows = _COMMAND_TOPIC.search(command), 0
+        fields = b"KEYS=" + asked[1] + (b"" if topic is None else b", topic=" + topic[1])
+        for number, text in enumerate(behind.split(b"\n", _MOST_IN_FRONT + _MOST_ROWS)):
+            row = _ROW.match(text)
+            if row is None and (rows or number > _MOST_IN_FRONT):
+                return
+            if row is not None:
+                rows += 1
+                self._keep(b"UNIQ_KEY=" + row[1] + b", " + fields, file, None if line is None else line + number, text)
 
     def _keep(self, part: bytes, file: str, line: int | None, head: bytes) -> None:
         key, msg_id = _key_of(part), _id_of(part)

@@ -109,6 +109,34 @@ def test_of_a_message_all_lines_count_and_of_a_list_each_record() -> None:
     assert keyed(sent(1, "O-1") + "\n" + sent(1, "O-2")) == {}  # a message with two keys shows nothing
 
 
+ANSWER = f"""[root@ops bin]# sh mqadmin queryMsgByKey -n 10.5.5.1:9876 -t Orders -k 'O-1'
+RocketMQLog:WARN No appenders could be found for logger (RocketmqClient).
+#Message ID                                        #QID                                  #Offset
+{uniq(1):<50} {2:>4} {1034:>40}
+{uniq(2):<50} {0:>4} {998:>40}
+[root@ops bin]# """
+
+
+def test_rows_of_an_answer_have_the_key_that_the_command_names() -> None:
+    rows = {uniq(1): ("O-1", "Orders", None, None, 4), uniq(2): ("O-1", "Orders", None, None, 5)}
+    assert keyed(f"{ANSWER}\nsent {uniq(3)}\n{uniq(3)} 1 2\n") == rows
+    other_options = ANSWER.replace("-t Orders -k 'O-1'", "--msgKey=O-1 --topic Orders").replace("\n", "\r\n")
+    assert keyed(other_options) == rows
+
+
+@pytest.mark.parametrize(
+    "command", ["queryMsgByKey -t Orders", "queryMsgById -i O-1 -t Orders", "queryMsgByKeys -k O-1"]
+)
+def test_other_commands_name_no_key_of_their_rows(command: str) -> None:
+    assert keyed(ANSWER.replace("queryMsgByKey -n 10.5.5.1:9876 -t Orders -k 'O-1'", command)) == {}
+
+
+def test_a_key_of_several_rows_is_found(tmp_path: Path) -> None:
+    (finding,) = of_log(ANSWER, tmp_path, "same_key")
+    assert (finding.subject, finding.count) == ("Orders", 1)
+    assert finding.evidence["key_ids"] == f"{uniq(1)}, {uniq(2)}"
+
+
 def test_keys_whose_messages_have_equal_bodies_are_a_warning(tmp_path: Path) -> None:
     text = [record(n, f"O-{n % 20}", n % 20) for n in range(23)]
     (finding,) = of_log("\n".join(text), tmp_path, "same_key")

@@ -58,7 +58,7 @@ STYLES = {
     "dots": (f"2025.02.11 20:57:47 sent {ID}", WALL),
     "Chinese": (f"2025年02月11日 20:57:47 发送成功 {ID}", WALL),
     "Chinese without zeros": (f"2025年2月11日20:57:47 {ID}", WALL),
-    "PHP": (f"[11-Feb-2025 20:57:47 Asia/Shanghai] sent {ID}", WALL),
+    "PHP": (f"[11-Feb-2025 20:57:47 Asia/Shanghai] sent {ID}", INSTANT),
     "PHP in UTC": (f"[11-Feb-2025 12:57:47 UTC] sent {ID}", INSTANT),
     "epoch first": (f"{EPOCH_MS} sent {ID}", INSTANT),
     "mail": (f"Tue, 11 Feb 2025 20:57:47 +0800 sent {ID}", INSTANT),
@@ -220,7 +220,7 @@ def test_a_name_that_only_has_such_a_word_takes_no_time_from_its_line(name: str)
     line = f"{name}2025-02-11 20:57:47.471 INFO msgId={ID}"
     assert line_time(line) == datetime(2025, 2, 11, 20, 57, 47, 471_000) and is_let_through(line)
     found = moment_of(f"{name}{EPOCH_MS} {ID}")
-    assert found is not None and other_of(line) == tuple(next(moments_of(line)))
+    assert found is not None and other_of(line) == tuple(next(moments_of(line)))[:4]
 
 
 @pytest.mark.parametrize(
@@ -616,7 +616,8 @@ def test_no_time_of_day_with_a_date_is_passed_over(seed: int) -> None:
 
 @pytest.mark.long(first=6)
 @pytest.mark.parametrize("seed", range(20))
-def test_a_fast_reading_equals_a_slow_one_on_random_lines(seed: int) -> None:
+def test_a_fast_reading_equals_a_slow_one_on_random_lines(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_moments, "zone_beside", lambda *_: None)  # the slow one reads zones in figures alone
     r = random.Random(seed)
     dated = 0
     for _ in range(400):
@@ -626,7 +627,7 @@ def test_a_fast_reading_equals_a_slow_one_on_random_lines(seed: int) -> None:
         elif r.random() < 0.3:
             line += f" {r.choice(TIMES[:6])}{r.choice([' ', ', ', ' · ', ' on '])}{r.choice(DATES)} {ID}"
         found = moment_of(line)
-        assert (None if found is None else tuple(found)) == other_of(line), line
+        assert (None if found is None else tuple(found)[:4]) == other_of(line), line
         assert found is None or is_let_through(line), line
         day = named_day(line)
         assert day == day_of(line, elapsed_of(line)), line
