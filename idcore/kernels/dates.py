@@ -531,7 +531,7 @@ def rest_of_moment(p, end):
     return (NOT_THERE if ahead != NO_ZONE and abs(ahead) >= 1440 else ms), ahead
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def zone_of_figures(p, end):
     """The minutes of the zone at p: `Z`, `UTC`, `UTC+8`, `+0800`, `+08:00`; or NO_ZONE."""
     sign = load_8(p)

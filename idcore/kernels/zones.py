@@ -5,8 +5,9 @@ Each that `idcore.ids.zone_names` reads is one that may be here; the names thems
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from idcore.kernels import inlined, inner
 
 from . import signs
 from .signs import is_digit, is_letter, is_word
@@ -24,12 +25,12 @@ LONGEST = U(48)
 UPPER = 32  # the bit that capital letters lack
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def is_capital(byte):
     return is_letter(byte) and byte & UPPER == 0
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def has_sign(p, last, letter):
     """Whether a letter of three bytes is between two places."""
     while p + U(3) <= last:
@@ -39,7 +40,7 @@ def has_sign(p, last, letter):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_be_place(p, last):
     """Whether `Asia/` is at p, or words of which one is `time`."""
     for area in AREAS:
@@ -58,7 +59,7 @@ def may_be_place(p, last):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_be_zone(p, end):
     """Whether the name of a zone may be at p, behind a moment; bounded."""
     last = min(end, p + LONGEST)
@@ -95,7 +96,7 @@ def may_be_zone(p, end):
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_name_zone(p, end):
     """Whether the name of a zone may be behind a moment that ends at p."""
     if p < end and load_8(p) == signs.SPACE:
@@ -105,7 +106,7 @@ def may_name_zone(p, end):
     return may_be_zone(p, end)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def may_have_zone_in_front(p, begin):
     """Whether the name of a zone may be in front of a moment at p: `北京时间：`, `UTC `, `Tokyo time: `."""
     at = p - U(1)
