@@ -17,12 +17,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from idcore.base.errors import CoreError, refuse
 from idcore.base.safe_text import size as size_text
-from idcore.server.download_turns import DownloadTurns
+from idcore.server.download_turns import DownloadTurns, is_making
 from idcore.server.front_door import FITS, KEEPS, MOST_IN_BOXES, STRANGER, TOO_LARGE
 
 LOG = logging.getLogger(__name__)
 MOST_PARTS = 16  # parts of a page that wait until it is drawn
-PATIENCE = 30.0  # seconds that they wait for a page that is not drawn
+PATIENCE = 30.0  # seconds that they wait for a page that is not drawn, and a download for its answer if none is made
+LOOK = 1.0  # seconds after which it is asked whether a download is made
 _open: dict[str, Conversation] = {}  # by the ID of their session
 
 
@@ -189,8 +190,6 @@ class Conversation:
             del _open[self._session]
         if self._coming is not None:
             self._coming.cancel()
-        for done in self._downloads.values():
-            done.set()
 
     def _asks(self, place: bytes) -> None:
         """For the whole page. What ends before it begins is the one before."""
@@ -225,7 +224,7 @@ class Conversation:
             if not self._ended:
                 self._ready.append(asked.data)
                 self._wakes.set()
-                await done.wait()
+                await self._made(done)
 
         try:
             has_turn = await self._all.turns.wait(self._all.whose(self._session), make)
@@ -234,6 +233,19 @@ class Conversation:
                     await self._send({"type": "websocket.send", "bytes": answer})
         finally:
             del self._downloads[asked.download]
+
+    async def _made(self, done: asyncio.Event) -> None:
+        """Waits for an answer. Streamlit drops some, or cannot send them: then until nothing is made any more.
+
+        What it has begun to make goes on when the browser has gone.
+        """
+        loop = asyncio.get_running_loop()
+        until = loop.time() + PATIENCE
+        while not done.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(done.wait(), LOOK)
+            if (self._ended or loop.time() >= until) and not is_making(self._session):
+                return
 
 
 def is_open(session: str) -> bool:

@@ -4,11 +4,34 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock
 from weakref import WeakValueDictionary
 
 MOST_OF_ONE, MOST_AT_ONCE = 2, 4  # of five threads or more, which the server needs for other work too
 MOST_ASKED = 16  # of one person: at work, and waiting
+_making = Counter[str]()  # by session: files that are made now
+_counting = Lock()
+
+
+@contextmanager
+def making(session: str) -> Iterator[None]:
+    """While a file is made for a session, in whatever thread."""
+    with _counting:
+        _making[session] += 1
+    try:
+        yield
+    finally:
+        with _counting:
+            _making[session] -= 1
+            if not _making[session]:
+                del _making[session]
+
+
+def is_making(session: str) -> bool:
+    """Whether a file is made for a session, also when its browser has gone."""
+    return session in _making
 
 
 class DownloadTurns:

@@ -29,6 +29,7 @@ MOST_IN_A_MESSAGE = 10_000  # values of widgets, or uploads
 MOST_PARTS = 50_000  # values in a message, of whatever kind: one that is parsed takes 24 times its bytes of empty ones
 MOST_OF_SCRIPTS = 1 << 16  # characters of JSON of our own scripts in a message: they say a word. It takes 25 times that
 MOST_OF_NAME = 100  # characters of the ID of a request
+MOST_OF_REQUEST = 1 << 10  # bytes of one for a download, which waits: it has three IDs
 MOST_OF_LINE = 1 << 16  # characters in a box of one line; the longest path has 4,096
 MOST_OF_CLICK = 1 << 15  # characters of a box in a chart
 MOST_IN_BOX = 1_000_000  # values in that, which are read for the box alone
@@ -248,6 +249,8 @@ def read(message: bytes, stranger: bool = False) -> Asked | None:
         return Asked(message) if len(asked.file_urls_request.file_names) <= MOST_IN_A_MESSAGE else None
     if kind == "backend_operation_request" and not stranger:
         request = asked.backend_operation_request
+        if len(message) > MOST_OF_REQUEST:
+            return None
         is_sent = _DEFERRED.fullmatch(request.deferred_file.file_id) and 0 < len(request.request_id) <= MOST_OF_NAME
         return Asked(message, download=request.request_id) if is_sent else None
     return Asked(message) if kind in ("stop_script", "app_heartbeat", None) else None

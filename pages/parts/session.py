@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import suppress
-from functools import wraps
+from contextlib import AbstractContextManager, suppress
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec
 from weakref import WeakValueDictionary
 
@@ -14,7 +14,7 @@ import streamlit as st
 from idcore.base.errors import CoreError
 from idcore.policy import audit
 from idcore.policy.audit import Actor
-from idcore.server import streamlit_private
+from idcore.server import download_turns, streamlit_private
 from idcore.server.conversation import draw_again, is_open
 from idcore.server.front_door import UPLOAD, Uploads, session_of
 from idcore.server.gate import MEDIA, DownloadOwners, May, anyone
@@ -170,6 +170,11 @@ def note_login() -> None:
     """The session of somebody who is logged in begins: a tab, or a page that was loaded again."""
     if visitor.current().name is not None:
         audit.note("login", someone())
+
+
+def making() -> Callable[[], AbstractContextManager[None]]:
+    """What goes around the making of a file for this session, later and elsewhere."""
+    return partial(download_turns.making, _id() or "")
 
 
 def no_room(session: str, why: CoreError) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Sized
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -156,7 +157,9 @@ def download(label: str, data: bytes | Callable[[], bytes], file: str, *, key: s
         offer(data)
     st.download_button(
         label,
-        data if isinstance(data, bytes) else partial(_made, data, taken, offer, partial(_ask, visitor.later(), may)),
+        data
+        if isinstance(data, bytes)
+        else partial(_made, data, taken, offer, partial(_ask, visitor.later(), may), session.making()),
         file,
         mime,
         key=key,
@@ -180,13 +183,18 @@ def _ask(later: Callable[[], Visitor], may: May) -> None:
 
 
 def _made(
-    make: Callable[[], bytes], taken: Callable[[], None], offer: Callable[[bytes], None], ask: Callable[[], None]
+    make: Callable[[], bytes],
+    taken: Callable[[], None],
+    offer: Callable[[bytes], None],
+    ask: Callable[[], None],
+    making: Callable[[], AbstractContextManager[None]],
 ) -> bytes:
-    ask()
-    taken()
-    data = make()
-    offer(data)
-    return data
+    with making():
+        ask()
+        taken()
+        data = make()
+        offer(data)
+        return data
 
 
 def page_link(address: str, text: str, /, *, icon: str | None = None, **params: str | Sequence[str] | None) -> None:

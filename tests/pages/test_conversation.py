@@ -23,7 +23,7 @@ from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestTy
 from idcore.base.errors import refuse
 from idcore.server import conversation, streamlit_private
 from idcore.server.conversation import MOST_PARTS, Asked, Conversations
-from idcore.server.download_turns import MOST_ASKED, MOST_OF_ONE
+from idcore.server.download_turns import MOST_ASKED, MOST_OF_ONE, making
 from pages.parts import serve, session
 
 PAGE = """
@@ -121,6 +121,8 @@ def played(story: Callable[[Tab], Awaitable[None]]) -> None:
         await asyncio.wait_for(opened, 10)
         await settled()
         assert not conversation.is_open(SESSION)
+        if left := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(left, timeout=10)  # turns of downloads
         assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
 
     told_by(whole)
@@ -217,6 +219,72 @@ def test_downloads_are_made_in_turn_and_none_for_a_browser_that_has_gone() -> No
         assert asked() == [*range(MOST_OF_ONE + 3)]
 
     played(story)
+
+
+def asked(tab: Tab) -> list[str]:
+    return [BackMsg.FromString(one).backend_operation_request.request_id for one in tab.heard]
+
+
+def test_a_download_whose_answer_is_lost_gives_back_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversation, "PATIENCE", 0.0)
+    monkeypatch.setattr(conversation, "LOOK", 0.01, raising=False)
+
+    async def story(tab: Tab) -> None:
+        await tab.draws(begun(), finished())
+        tab.heard.clear()
+        with making(SESSION):
+            await tab.says(*map(download, range(MOST_OF_ONE + 1)))
+            await asyncio.sleep(0.1)
+            assert asked(tab) == ["0", "1"], "one is being made"
+        await asyncio.wait_for(until(lambda: asked(tab) == ["0", "1", "2"]), 10)
+
+    played(story)
+
+
+def test_a_download_that_is_made_has_its_turn_also_when_its_browser_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversation, "LOOK", 0.01, raising=False)
+
+    async def story() -> None:
+        first, second = Tab(), Tab()
+        app = Conversations(
+            lambda scope, *given: scope["tab"].app(scope, *given),
+            serve.read,
+            streamlit_private.told,
+            busy=serve.busy,
+            whose=lambda _: "ann",
+        )
+        opened = []
+        for tab in (first, second):
+            opened.append(asyncio.create_task(app({**tab.scope, "tab": tab}, tab.said.get, tab.to_browser)))
+            await tab.says(click())
+            await tab.draws(begun(), finished())
+            tab.heard.clear()
+            if tab is first:
+                with_file = making(SESSION)
+                with_file.__enter__()
+                await tab.says(*map(download, range(MOST_OF_ONE)))
+                tab.said.put_nowait(END)
+                await asyncio.wait_for(opened[0], 10)
+        await second.says(download(7))
+        await asyncio.sleep(0.1)
+        assert asked(first) == ["0", "1"] and asked(second) == []
+        with_file.__exit__(None, None, None)
+        await asyncio.wait_for(until(lambda: asked(second) == ["7"]), 10)
+        second.said.put_nowait(END)
+        await asyncio.wait_for(opened[1], 10)
+
+    told_by(story)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    while not holds():
+        await asyncio.sleep(0.01)
+
+
+def test_a_request_for_a_download_is_as_short_as_that_of_a_page() -> None:
+    long = download(1)
+    long.backend_operation_request.session_id = "s" * 10_000
+    assert streamlit_private.read(long.SerializeToString()) is None
 
 
 class Browser:
