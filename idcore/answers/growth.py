@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -11,6 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from idcore.base.rises import longest_rise
 from idcore.ids.clock import MINUTE_MS
 
 SEGMENT = 1 << 30  # mappedFileSizeCommitLog
@@ -129,7 +129,7 @@ def of_rows(rows: Iterable[Row]) -> Log | None:
     if not least:
         return None
     minutes = sorted(least)
-    kept = [minutes[place] for place in _longest_rise([least[minute][0] for minute in minutes])]
+    kept = [minutes[place] for place in longest_rise([least[minute][0] for minute in minutes])]
     left = np.array([least[minute] for minute in sorted(set(minutes) - set(kept))], np.int64).reshape(-1, 2)
     lows, low_at = np.array([least[minute] for minute in kept], np.int64).T
     highs, high_at = np.array([most[minute] for minute in kept], np.int64).T * np.array([[-1], [1]])
@@ -151,27 +151,6 @@ def of_rows(rows: Iterable[Row]) -> Log | None:
         left[:, 1],
         left[:, 0],
     )
-
-
-def _longest_rise(values: list[int]) -> list[int]:
-    """The places of a longest subsequence that never falls."""
-    tails: list[int] = []
-    places: list[int] = []
-    before = [-1] * len(values)
-    for place, value in enumerate(values):
-        at = bisect_right(tails, value)
-        before[place] = places[at - 1] if at else -1
-        if at == len(tails):
-            tails.append(value)
-            places.append(place)
-        else:
-            tails[at], places[at] = value, place
-    rise = []
-    place = places[-1] if places else -1
-    while place >= 0:
-        rise.append(place)
-        place = before[place]
-    return rise[::-1]
 
 
 def within(log: Log, begin: float | None, end: float | None) -> Log | None:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from idcore.base.rises import longest_rise
 from idcore.kernels.dates import DAY, MINUTE
 from idcore.kernels.pairs import IN_SCAN_ZONE, LAST_OF_MINUTE, WITHIN_MINUTE
 from idcore.scan import column_texts
@@ -58,19 +59,36 @@ class DatedOffsets:
     def bytes_per_second(self, addresses: pa.Array) -> pa.Array:
         """Of each address: bytes from its lowest to its highest offset, over the seconds between their instants.
 
+        Only minutes that fit a log that grows count, and the highest offset is of the last of them: an ID of a wrong
+        clock would stretch those seconds to hours.
         Null without such lines, and where the highest offset is not later than the lowest: no speed is in those.
         """
         if not len(self.begin):
             return pa.nulls(len(addresses), pa.float64())
         first, sizes = self.edges[:-1], np.diff(self.edges)
-        lowest, highest = np.minimum.reduceat(self.least, first), np.maximum.reduceat(self.greatest, first)
-        is_lowest, is_highest = self.least == np.repeat(lowest, sizes), self.greatest == np.repeat(highest, sizes)
+        fits = self._fits()
+        lowest = np.minimum.reduceat(np.where(fits, self.least, _LATEST), first)
+        highest = self.greatest[np.maximum.reduceat(np.where(fits, np.arange(len(fits)), 0), first)]
+        is_lowest = fits & (self.least == np.repeat(lowest, sizes))
+        is_highest = fits & (self.greatest == np.repeat(highest, sizes))
         begin = np.minimum.reduceat(np.where(is_lowest, self.least_at, _LATEST), first)
         end = np.minimum.reduceat(np.where(is_highest, self.greatest_at, _LATEST), first)
         seconds = (end - begin) / 1000
-        later = seconds > 0
+        later = (seconds > 0) & (highest > lowest)
         speed = pa.array(np.divide(highest - lowest, seconds, out=np.zeros(len(first)), where=later), mask=~later)
         return speed.take(pc.index_in(addresses, value_set=self.addresses.take(pa.array(first))))
+
+    def _fits(self) -> np.ndarray:
+        """Which minutes are of a log that only grows: their lowest offsets never fall."""
+        fits = np.ones(len(self.begin), np.bool_)
+        falls = np.zeros(len(self.begin), np.bool_)
+        falls[1:] = np.diff(self.least) < 0
+        falls[self.edges[:-1]] = False
+        for place in np.flatnonzero(np.logical_or.reduceat(falls, self.edges[:-1])):
+            begin, end = self.edges[place], self.edges[place + 1]
+            fits[begin:end] = False
+            fits[begin + np.array(longest_rise(self.least[begin:end].tolist()))] = True
+        return fits
 
 
 def _settled(minutes: np.ndarray, months: Months, known: InputEvidence) -> np.ndarray:

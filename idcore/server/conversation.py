@@ -21,7 +21,7 @@ from idcore.server.download_turns import DownloadTurns, is_making
 from idcore.server.front_door import FITS, KEEPS, MOST_IN_BOXES, STRANGER, TOO_LARGE
 
 LOG = logging.getLogger(__name__)
-MOST_PARTS = 16  # parts of a page that wait until it is drawn
+MOST_PARTS, LONGEST_PART = 16, 1 << 16  # parts of a page that wait until it is drawn; bytes of one that does
 PATIENCE = 30.0  # seconds that they wait for a page that is not drawn, and a download for its answer if none is made
 LOOK = 1.0  # seconds after which it is asked whether a download is made
 _open: dict[str, Conversation] = {}  # by the ID of their session
@@ -151,7 +151,7 @@ class Conversation:
             self._scope[KEEPS](size)  # nothing else runs since it was asked whether there is room
         if asked.download:
             self._begin_download(asked)
-        elif asked.part and self._is_drawing():
+        elif asked.part and size <= LONGEST_PART and self._is_drawing():
             self._hold(asked)
         else:
             if asked.is_click and not asked.part:
@@ -203,7 +203,7 @@ class Conversation:
         if asked.is_timed and any(asked.part == one.part for one in self._parts):
             return
         self._parts.append(asked)
-        while len(self._parts) > MOST_PARTS or sum(len(one.data) for one in self._parts) > MOST_IN_BOXES:
+        if len(self._parts) > MOST_PARTS:
             self._ready.append(self._parts.popleft().data)
 
     def _let_parts_go(self) -> None:

@@ -43,6 +43,14 @@ def speed_of(on_disk: Write, *lines: str) -> float | None:
     return speed
 
 
+@pytest.mark.parametrize("hours", [-3, 3])
+def test_one_wrong_clock_does_not_stretch_the_time_of_a_broker(hours: int, on_disk: Write) -> None:
+    """Once 10.3 KiB/s were 1.0, and a broker was full in ten days and not in eleven hours."""
+    honest = [line(60_000 * minute + 100, 600_000 * minute) for minute in range(21)]
+    wrong = [line(60_000 * minute + 3_600_000 * hours, 600_000 * minute + 7) for minute in range(0, 21, 3)]
+    assert speed_of(on_disk, *honest) == speed_of(on_disk, *honest, *wrong) == 10_000
+
+
 def tied(seed: int, lines: int = 400) -> bytes:
     """Few offsets and few instants, so that both meet again and again; every kind of id, both ends of the numbers."""
     r = random.Random(seed)

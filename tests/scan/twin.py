@@ -748,20 +748,39 @@ def growth_rows(growth: Growth) -> list[Row]:
     return rows
 
 
-def bytes_per_second(dated: list[tuple[int, datetime]]) -> float | None:
+def minutes_of_growth(minutes: dict[datetime, list[tuple[int, datetime]]]) -> list[datetime]:
+    """The longest list of minutes whose lowest offsets never fall, slow; of several the one of lower offsets."""
+    order = sorted(minutes)
+    least = [min(offset for offset, _ in minutes[minute]) for minute in order]
+    best: list[list[int]] = []
+    for place, value in enumerate(least):
+        before = [best[one] for one in range(place) if least[one] <= value]
+        longest = max(map(len, before), default=0)
+        chosen = min((one for one in before if len(one) == longest), key=lambda one: least[one[-1]], default=[])
+        best.append([*chosen, place])
+    longest = max(map(len, best), default=0)
+    kept = min((one for one in best if len(one) == longest), key=lambda one: least[one[-1]], default=[])
+    return [order[place] for place in kept]
+
+
+def bytes_per_second(minutes: dict[datetime, list[tuple[int, datetime]]]) -> float | None:
     """From the lowest to the highest offset; None where the highest is not later than the lowest."""
-    if not dated:
+    kept = minutes_of_growth(minutes)
+    if not kept:
         return None
-    (least, begin), (greatest, end) = ends_of(dated)
+    least, greatest = min(one for one, _ in minutes[kept[0]]), max(one for one, _ in minutes[kept[-1]])
+    ends = [ends_of(minutes[minute]) for minute in kept]
+    begin = min(at for (offset, at), _ in ends if offset == least)
+    end = min(at for _, (offset, at) in ends if offset == greatest)
     seconds = (milliseconds(end) - milliseconds(begin)) / 1000
-    return (greatest - least) / seconds if seconds > 0 else None
+    return (greatest - least) / seconds if seconds > 0 and greatest > least else None
 
 
 def broker_rows(accepted: list[Found], growth: Growth) -> list[Row]:
     rows = []
-    dated: dict[str, list[tuple[int, datetime]]] = defaultdict(list)
-    for (address, _), known in growth.items():
-        dated[address] += known
+    dated: dict[str, dict[datetime, list[tuple[int, datetime]]]] = defaultdict(dict)
+    for (address, minute), known in growth.items():
+        dated[address][minute] = known
     by_address: dict[str, list[Offset]] = defaultdict(list)
     for found in accepted:
         if isinstance(found.one, Offset):

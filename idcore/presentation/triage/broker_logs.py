@@ -12,6 +12,7 @@ import pandas as pd
 from idcore.answers import growth
 from idcore.base.catalogue import Words
 from idcore.base.numbers import whole_between
+from idcore.base.rises import longest_rise
 from idcore.ids.clock import MINUTE_MS
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage.time_range import TimeRange
@@ -114,15 +115,13 @@ def speeds_of(brokers: pd.DataFrame, rows: pd.DataFrame, logs: dict[str, growth.
         rates = {address: growth.rate(log) for address, log in logs.items()}
         return {address: Speed(rate) for address, rate in rates.items() if rate is not None}
     known = brokers[brokers["bytes_per_second"].notna()].set_index("address")["bytes_per_second"]
-    mine = rows[rows["address"].isin(known.index)]
-    lowest = mine.sort_values(["min_offset", "min_at"]).drop_duplicates("address").set_index("address")
-    highest = mine.sort_values(["max_offset", "max_at"], ascending=[False, True]).drop_duplicates("address")
-    highest = highest.set_index("address")
     speeds = {}
-    for address, rate in known.items():
-        grown = int(highest["max_offset"][address] - lowest["min_offset"][address])
-        seconds = (highest["max_at"][address] - lowest["min_at"][address]).total_seconds()
-        speeds[str(address)] = Speed(float(rate), grown, seconds)
+    for address, mine in rows[rows["address"].isin(known.index)].sort_values("minute").groupby("address"):
+        kept = mine.iloc[longest_rise(mine["min_offset"].tolist())]  # the others do not fit a log that grows
+        lowest, highest = int(kept["min_offset"].iloc[0]), int(kept["max_offset"].iloc[-1])
+        begin = kept.loc[kept["min_offset"] == lowest, "min_at"].min()
+        end = kept.loc[kept["max_offset"] == highest, "max_at"].min()
+        speeds[str(address)] = Speed(float(known[address]), highest - lowest, (end - begin).total_seconds())
     return speeds
 
 

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from idcore.base.layout import LAYOUTS
+from idcore.base.rises import longest_rise
 from idcore.ids.clock import MINUTE_MS, NO_TIME, to_ms
 from idcore.ids.model import UniqId
 from idcore.ids.origins import PROCESS_KEY, BrokerAddress
@@ -190,10 +191,16 @@ def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
 
 def _bytes_per_second(every: pd.DataFrame) -> np.ndarray:
     """As the scan has it: over the time from the lowest offset of a broker to its highest; none where that is none."""
-    ends = every.groupby("address")[["offset", "at"]].agg(["first", "last"])
-    grown, lasted = (ends[name]["last"] - ends[name]["first"] for name in ("offset", "at"))
-    seconds = lasted.where(lasted > 0) / 1000
-    return (grown / seconds).to_numpy()
+    every = every.assign(minute=every["at"] // MINUTE_MS)
+    minutes = every.groupby(["address", "minute"])["offset"].agg(["min", "max"])
+    found = []
+    for address, own in minutes.groupby(level="address"):
+        kept = own.iloc[longest_rise(own["min"].tolist())]
+        ends = kept["min"].iloc[0], kept["max"].iloc[-1]
+        mine = every[(every["address"] == address) & every["minute"].isin(kept.index.get_level_values("minute"))]
+        begin, end = (int(mine.loc[mine["offset"] == one, "at"].min()) for one in ends)
+        found.append((ends[1] - ends[0]) * 1000 / (end - begin) if end > begin else np.nan)
+    return np.array(found)
 
 
 def _growth(every: pd.DataFrame) -> pd.DataFrame:
