@@ -52,6 +52,10 @@ _ENDED_WELL = r"(?:success(?:ful(?:ly)?)?|succeeded|completed|ok)\b"
 _LABEL = r"[^\w\n]{0,3}(?:msg|message|消息)[ _]?id\W{0,4}#"  # an ID behind its name
 # From the word of a consumption to a field about it: what is sent on the way has its own end.
 _CONSUMING = rf"\bconsum(?:e|ed|ing|ption)\b(?:(?!sen[dt]|call|publish)[^\n]){{0,{_FAR}}}"
+# What a consumer's line says of a send, it does not say of a consumption.
+_SENDS = (
+    r"\b(?:(?:re)?sen(?:d|ds|t|ding)|forward(?:s|ed|ing)?|publish(?:es|ed|ing)?|produc(?:e|es|ed|ing)|repl(?:y|ied))\b"
+)
 _FAILURES, _SUCCESSES = "fail|exception|error", "success|succeeded|completed|ok"
 _NOT_YET = r"(?<!not )(?<!n't )(?<!never )(?<!not yet )(?<!cannot )(?<!not been )(?<!\bbe )(?<!\bwill )(?<!waiting to )"
 _NO_ANSWER = r"(?! yet)(?! (?:an? |the )?(?:ack|check|response|reply|result|send)\b)"  # a producer's
@@ -166,7 +170,11 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
             f"|{_UNDONE}(?<!不要)(?:忽略|丢弃)(?:该|此|本|这)?(?:条)?(?:重复)?(?:的)?消息|{_UNDONE}放弃消费"
             "|无需(?:再次|重复|再)(?:消费|处理)",
         ),
-        ("failed", _FAILURES, rf"\bconsum\w{{0,4}}\b(?:(?!{_WELL})[^=:\n]){{0,40}}\b(?<!not ){_FAILED}{_NO_COUNT}"),
+        (
+            "failed",
+            _FAILURES,
+            rf"\bconsum\w{{0,4}}\b(?:(?!{_WELL}|{_SENDS})[^=:\n]){{0,40}}\b(?<!not ){_FAILED}{_NO_COUNT}",
+        ),
         (
             "failed",
             "result|status",
@@ -225,7 +233,8 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             "acked",
             _SUCCESSES,
-            rf"\b(?<!to ){_NOT_YET}consum\w{{0,4}}\b[^=:\n]{{0,20}}\b(?<!not )(?<!un)(?<!\b0 ){_ENDED_WELL}{_NO_COUNT}",
+            rf"\b(?<!to ){_NOT_YET}consum\w{{0,4}}\b(?:(?!{_SENDS})[^=:\n]){{0,20}}"
+            rf"\b(?<!not )(?<!un)(?<!\b0 ){_ENDED_WELL}{_NO_COUNT}",
         ),
         ("acked", "result|status", rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:success|ok\b|true\b)"),
         ("acked", "success", rf"{_CONSUMING}[\"',;\s]success{_IS}true\b"),

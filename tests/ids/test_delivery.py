@@ -1519,3 +1519,23 @@ def test_what_is_said_across_the_head_of_a_line_is_heard(begin: str, between: st
     line = long + " " + begin + between + end
     whole = transaction_of(line)
     assert {transaction_of(line[at:], line[:at]) for at in range(0, len(line) + 1, 37)} == {whole}
+
+
+@pytest.mark.parametrize(
+    ("said", "event"),
+    [
+        ("consumer g1 send msgId={} success=true", None),
+        ("consumer g1 send success msgId={}", None),
+        ("consumer g1 forwarded to audit ok msgId={}", None),
+        ("consumer send reply success msgId={}", None),
+        ("consumer g1 forward failed, msgId={}", None),
+        ("consumer g1 publish to other topic error msgId={}", None),
+        ("consumer g1 success msgId={}", "acked"),
+        ("consumed ok then sent msgId={}", "acked"),
+        ("consumer g1 failed msgId={}", "failed"),
+        ("consumer g1 failed to consume what producer p sent msgId={}", "failed"),
+    ],
+)
+def test_what_a_consumer_sends_is_no_consumption(said: str, event: str | None) -> None:
+    found = deliveries([said.format(ID)])
+    assert [one.event for one in found if one.event in ("acked", "failed")] == ([event] if event else [])
