@@ -472,7 +472,7 @@ def zone_behind_name(p, end):
     return -ahead if sign == signs.HYPHEN else ahead
 
 
-@inner
+@kernel
 def rest_of_moment(p, end):
     """Of the moment at p: ms since its minute, and the minutes its zone is ahead (NO_ZONE).
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from idcore.kernels import inlined, inner
+from idcore.kernels import inlined, inner, kernel
 
 from . import signs
 from .signs import is_digit, is_letter, is_word
@@ -106,7 +106,7 @@ def may_name_zone(p, end):
     return may_be_zone(p, end)
 
 
-@inner
+@kernel
 def may_have_zone_in_front(p, begin):
     """Whether the name of a zone may be in front of a moment at p: `北京时间：`, `UTC `, `Tokyo time: `."""
     at = p - U(1)

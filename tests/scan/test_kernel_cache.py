@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from idcore import kernels
 from idcore.spark.start.archive import is_there
 from scripts import setup
+from tests.source_code import modules, name, nodes
 
 PACKAGE = Path(kernels.__file__).parents[1]
 COUNT = """
@@ -79,6 +81,31 @@ def test_a_kernel_is_compiled_anew_when_any_source_has_changed(tmp_path: Path) -
         ask(archive(tmp_path / "app-2", "\n# another find, which parts_of may have had compiled into it\n"), cache)[-1]
         == "1"
     )
+
+
+def test_nothing_but_a_kernel_calls_what_has_no_wrapper() -> None:
+    """Python that does ends with a segmentation fault."""
+    inner = {
+        (path.stem, found)
+        for path in (PACKAGE / "kernels").glob("*.py")
+        for found in re.findall(r"(?m)^@inner\ndef (\w+)\(", path.read_text(encoding="utf-8"))
+    }
+    calls = []
+    for path in modules("idcore", "pages", "tests", "benchmarks", "scripts"):
+        if path.parent.name == "kernels":
+            continue
+        of_kernels = {}
+        for node in nodes(path):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("idcore.kernels"):
+                of_kernels |= {one.asname or one.name: one.name for one in node.names}
+                stem = (node.module or "").rpartition(".")[2]
+                calls += [f"{name(path)}: {one.name}" for one in node.names if (stem, one.name) in inner]
+        calls += [
+            f"{name(path)}: {ast.unparse(node)}"
+            for node in nodes(path)
+            if isinstance(node, ast.Attribute) and (of_kernels.get(ast.unparse(node.value)), node.attr) in inner
+        ]
+    assert len(inner) > 50 and not calls, "it is a `kernel`, and no `inner`"
 
 
 ONCE_MORE = """
