@@ -75,9 +75,11 @@ _NAMES = (
     r"|(?P<letters>UTC|GMT|[一-鿿]{2,6}?)(?:标准|夏令|当地)?时间"
     rf"|(?P<place>UTC|GMT|{_PLACE})(?: (?:[Ss]tandard|[Dd]aylight|[Ll]ocal|[Ss]ummer))? [Tt]ime"
 )
+# All that IANA has end so: a level of a log does not cost a look at the zones of the world.
+_ABBREVIATION = "[A-Z]{2,3}T|UTC|MSK|WIB|WITA"
 # Behind a time also an abbreviation alone, or an offset that is not as most logs have it.
 _BEHIND = lazy_pattern(
-    rf"[ \u00a0]?(?P<open>[(（\[【])?(?:{_NAMES}|(?P<offset>{_OFFSET})|(?P<abbr>[A-Z]{{3,4}}))(?![\w/])"
+    rf"[ \u00a0]?(?P<open>[(（\[【])?(?:{_NAMES}|(?P<offset>{_OFFSET})|(?P<abbr>{_ABBREVIATION}))(?![\w/])"
     r"(?(open)[)）\]】]|(?!:\S|[=.+-]\S))"
 )
 _LONE_OFFSET = lazy_pattern(r"(?:UTC|GMT)?[+-]\d{1,2}:\d\d\Z")  # in brackets the others are offsets, too
