@@ -153,6 +153,20 @@ def of_rows(rows: Iterable[Row]) -> Log | None:
     )
 
 
+def grown(rows: Iterable[Row]) -> tuple[int, int]:
+    """Bytes from the lowest offset of a log to its highest, and the ms between their instants; at least one row.
+
+    Their quotient is the `bytes_per_second` of a scan (`idcore/scan/dated_offsets.py`): only minutes that fit a log
+    that grows count, and the highest offset is of the last of them.
+    """
+    ordered = sorted(rows)
+    kept = [ordered[place] for place in longest_rise(row.low for row in ordered)]
+    lowest, highest = kept[0].low, kept[-1].high
+    begin = min(row.low_at or 0 for row in kept if row.low == lowest)
+    end = min(row.high_at or 0 for row in kept if row.high == highest)
+    return highest - lowest, end - begin
+
+
 def within(log: Log, begin: float | None, end: float | None) -> Log | None:
     """The points from `begin` up to `end` (ms since 1970); None without any."""
     inside = (log.low_at >= (begin or 0)) & (log.low_at < (end or np.inf))

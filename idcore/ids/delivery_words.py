@@ -53,7 +53,7 @@ _LABEL = r"[^\w\n]{0,3}(?:msg|message|消息)[ _]?id\W{0,4}#"  # an ID behind it
 # From the word of a consumption to a field about it: what is sent on the way has its own end.
 _CONSUMING = rf"\bconsum(?:e|ed|ing|ption)\b(?:(?!sen[dt]|call|publish)[^\n]){{0,{_FAR}}}"
 # What a consumer's line says of a send, it does not say of a consumption.
-_SENDS = (
+_SEND = (
     r"\b(?:(?:re)?sen(?:d|ds|t|ding)|forward(?:s|ed|ing)?|publish(?:es|ed|ing)?|produc(?:e|es|ed|ing)|repl(?:y|ied))\b"
 )
 _FAILURES, _SUCCESSES = "fail|exception|error", "success|succeeded|completed|ok"
@@ -173,7 +173,7 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             "failed",
             _FAILURES,
-            rf"\bconsum\w{{0,4}}\b(?:(?!{_WELL}|{_SENDS})[^=:\n]){{0,40}}\b(?<!not ){_FAILED}{_NO_COUNT}",
+            rf"\bconsum\w{{0,4}}\b(?:(?!{_WELL}|{_SEND})[^=:\n]){{0,40}}\b(?<!not ){_FAILED}{_NO_COUNT}",
         ),
         (
             "failed",
@@ -233,7 +233,7 @@ _WORDS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             "acked",
             _SUCCESSES,
-            rf"\b(?<!to ){_NOT_YET}consum\w{{0,4}}\b(?:(?!{_SENDS})[^=:\n]){{0,20}}"
+            rf"\b(?<!to ){_NOT_YET}consum\w{{0,4}}\b(?:(?!{_SEND})[^=:\n]){{0,20}}"
             rf"\b(?<!not )(?<!un)(?<!\b0 ){_ENDED_WELL}{_NO_COUNT}",
         ),
         ("acked", "result|status", rf"\bconsum\w{{0,10}}[ _]?(?:result|status){_IS}(?:success|ok\b|true\b)"),

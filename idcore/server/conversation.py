@@ -136,7 +136,7 @@ class Conversation:
     async def _judge(self, message: Message) -> Message | None:
         """A message as Streamlit gets it; None of one that it does not get, or not yet."""
         size = len(message.get("bytes") or b"")
-        if (why := lacks_room(self._scope, size)) is not None:
+        if (why := _lacks_room(self._scope, size)) is not None:
             LOG.warning("there is no room for a message of %s bytes of a websocket", f"{size:,}")
             if not self._session or self._scope.get(STRANGER):
                 return {"type": "websocket.disconnect", "code": TOO_LARGE}
@@ -259,7 +259,7 @@ def draw_again(session: str) -> None:
         conversation.draw_again()
 
 
-def lacks_room(scope: Scope, size: int) -> CoreError | None:
+def _lacks_room(scope: Scope, size: int) -> CoreError | None:
     """Why a message of so many bytes has no room."""
     if size > MOST_IN_BOXES:
         return refuse("text_large", held=size_text(size), most=size_text(MOST_IN_BOXES))

@@ -12,7 +12,6 @@ import pandas as pd
 from idcore.answers import growth
 from idcore.base.catalogue import Words
 from idcore.base.numbers import whole_between
-from idcore.base.rises import longest_rise
 from idcore.ids.clock import MINUTE_MS
 from idcore.presentation.reader import Reader
 from idcore.presentation.triage.time_range import TimeRange
@@ -65,14 +64,16 @@ def largest(brokers: pd.DataFrame, limit: int, words: Words) -> tuple[list[str],
 
 def logs_of(rows: pd.DataFrame) -> dict[str, growth.Log]:
     """The log of each broker that has dated lines."""
-    logs = {}
+    logs = {address: growth.of_rows(own) for address, own in _rows_of(rows)}
+    return {address: log for address, log in logs.items() if log is not None}
+
+
+def _rows_of(rows: pd.DataFrame) -> Iterator[tuple[str, list[growth.Row]]]:
+    """The minutes of each broker."""
     for address, mine in rows.groupby("address", sort=False):
         columns = [_ms(mine["minute"]) // MINUTE_MS, mine["min_offset"], mine["max_offset"]]
         columns += [_ms(mine[name]) for name in INSTANTS if name in mine]
-        log = growth.of_rows(growth.Row(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
-        if log is not None:
-            logs[str(address)] = log
-    return logs
+        yield str(address), [growth.Row(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def _ms(instants: pd.Series) -> pd.Series:
@@ -115,14 +116,13 @@ def speeds_of(brokers: pd.DataFrame, rows: pd.DataFrame, logs: dict[str, growth.
         rates = {address: growth.rate(log) for address, log in logs.items()}
         return {address: Speed(rate) for address, rate in rates.items() if rate is not None}
     known = brokers[brokers["bytes_per_second"].notna()].set_index("address")["bytes_per_second"]
-    speeds = {}
-    for address, mine in rows[rows["address"].isin(known.index)].sort_values("minute").groupby("address"):
-        kept = mine.iloc[longest_rise(mine["min_offset"].tolist())]  # the others do not fit a log that grows
-        lowest, highest = int(kept["min_offset"].iloc[0]), int(kept["max_offset"].iloc[-1])
-        begin = kept.loc[kept["min_offset"] == lowest, "min_at"].min()
-        end = kept.loc[kept["max_offset"] == highest, "max_at"].min()
-        speeds[str(address)] = Speed(float(known[address]), highest - lowest, (end - begin).total_seconds())
-    return speeds
+    sizes = grown_of(rows[rows["address"].isin(known.index)])
+    return {address: Speed(float(known[address]), size, ms / 1000) for address, (size, ms) in sizes.items()}
+
+
+def grown_of(rows: pd.DataFrame) -> dict[str, tuple[int, int]]:
+    """Of each broker the bytes that its log grew by, and the ms of that."""
+    return {address: growth.grown(own) for address, own in _rows_of(rows)}
 
 
 def kept_from(log: growth.Log | None, cut: datetime) -> int | None:

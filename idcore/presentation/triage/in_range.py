@@ -17,12 +17,11 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from idcore.base.layout import LAYOUTS
-from idcore.base.rises import longest_rise
 from idcore.ids.clock import MINUTE_MS, NO_TIME, to_ms
 from idcore.ids.model import UniqId
 from idcore.ids.origins import PROCESS_KEY, BrokerAddress
 from idcore.ids.rules import COUNTER_WRAP
-from idcore.presentation.triage import largest, strokes
+from idcore.presentation.triage import broker_logs, largest, strokes
 from idcore.presentation.triage.activity import CELLS, MINUTE, natural_step
 from idcore.presentation.triage.processes import named_layout
 from idcore.presentation.triage.time_range import TimeRange
@@ -177,7 +176,11 @@ def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
     brokers = every.groupby("address", as_index=False).agg(**figures, segments=("segment", "nunique"))
     for name in ("host", "port"):
         brokers[name] = [known[address][name] for address in brokers["address"]]
-    brokers["bytes_per_second"] = _bytes_per_second(every)
+    rows = _growth(every)
+    speeds = {
+        address: size * 1000 / ms for address, (size, ms) in broker_logs.grown_of(rows).items() if size and ms > 0
+    }
+    brokers["bytes_per_second"] = brokers["address"].map(speeds).astype("float64")
     segments["segment"] = [f"{number << SEGMENT_SHIFT:020d}" for number in segments["segment"]]
     ends = brokers.set_index("address")[["min_offset", "max_offset"]]
     steps = (ends["max_offset"] - ends["min_offset"]) // _OFFSET_BINS + 1
@@ -186,21 +189,7 @@ def brokers_of_index(index: Index, shown: TimeRange) -> Brokers:
     found = every.assign(from_offset=start.astype("int64")).groupby(["address", "from_offset"], as_index=False)
     bins = found.agg(ids=("ids", "sum"), distinct=("offset", "size"))
     bins.insert(2, "to_offset", bins["from_offset"] + bins["address"].map(steps).astype("int64"))
-    return Brokers(brokers, segments, bins, _growth(every), undated)
-
-
-def _bytes_per_second(every: pd.DataFrame) -> np.ndarray:
-    """As the scan has it: over the time from the lowest offset of a broker to its highest; none where that is none."""
-    every = every.assign(minute=every["at"] // MINUTE_MS)
-    minutes = every.groupby(["address", "minute"])["offset"].agg(["min", "max"])
-    found = []
-    for address, own in minutes.groupby(level="address"):
-        kept = own.iloc[longest_rise(own["min"].tolist())]
-        ends = kept["min"].iloc[0], kept["max"].iloc[-1]
-        mine = every[(every["address"] == address) & every["minute"].isin(kept.index.get_level_values("minute"))]
-        begin, end = (int(mine.loc[mine["offset"] == one, "at"].min()) for one in ends)
-        found.append((ends[1] - ends[0]) * 1000 / (end - begin) if end > begin else np.nan)
-    return np.array(found)
+    return Brokers(brokers, segments, bins, rows, undated)
 
 
 def _growth(every: pd.DataFrame) -> pd.DataFrame:
