@@ -386,7 +386,7 @@ MARKS = lazy_pattern(
 _LISTENS = lazy_pattern(
     r"ConsumeMessage(?:Pop)?Thread|(?<![A-Za-z])(?:onsume|nsume|sume|ume|me|e)?M?essageThread_|MessageListener"
 )
-_SENDS = lazy_pattern(r"(?i)\b(?:send|sends|sent|sending|forward\w*|publish\w*|produced?)\b|发送|投递|转发")
+_SENDS = lazy_pattern(rf"(?i){_SEND}|发送|投递|转发")
 
 
 def phrase_of(text: str) -> str:
